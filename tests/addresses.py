@@ -13,10 +13,11 @@ from benchdash.articles.models import Block
 from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import comment
-from benchdash.results.models import Run, Series
+from benchdash.results.annotations import annotate
+from benchdash.results.models import Annotation, Run, Series
 from ingest.models import Companion, Upload
 from tests.api.conftest import make_incident
-from tests.builders import make_project, make_series, make_token, make_upload, make_user, make_webhook
+from tests.builders import START, make_project, make_series, make_token, make_upload, make_user, make_webhook
 
 # They show nothing of a project, or have a rule and tests of their own.
 WITHOUT_PROJECT = frozenset(
@@ -44,6 +45,7 @@ WITHOUT_PROJECT = frozenset(
 _OF_NOBODY = "address=new@example.org&url=https://192.0.2.1/"
 # What stands in an address beside the slug of the project, by the beginning of its name.
 _ARGUMENTS = {
+    "api:annotation": lambda world: {"pk": world.annotation.pk},
     "api:article": lambda world: {"pk": world.block.article_id},
     "api:configuration": lambda world: {"pk": world.run.configuration_id},
     "api:hardware": lambda world: {"pk": world.run.hardware_id},
@@ -92,6 +94,7 @@ class World:
     webhook: Subscription
     alert: Alert
     block: Block
+    annotation: Annotation
 
 
 def make_world(word, *, admin="alice") -> World:
@@ -132,6 +135,7 @@ def make_world(word, *, admin="alice") -> World:
         incident=incident,
         subscription=subscription,
         webhook=make_webhook(project, f"https://192.0.2.1/{word}"),
+        annotation=annotate(project, at=START, text=f"an annotation of {word}", by=Viewer(user=user)),
         block=article.blocks.get(),
         alert=Alert.objects.create(project=project, incident=incident, address=subscription.address),
     )

@@ -1,5 +1,6 @@
 """A real SMTP server that keeps what it receives."""
 
+import asyncio
 import email
 import email.policy
 import socket
@@ -31,7 +32,12 @@ class Mail:
 
 
 class SmtpServer:
-    """``answer`` is what the server says to a mail; one that does not begin with 2 refuses it."""
+    """``answer`` is what the server says to a mail; one that does not begin with 2 refuses it.
+
+    ``no_mailbox`` is what it says of recipients that it does not know, by their address. While it
+    ``dies_in_data`` it breaks off after it has read a mail, which it keeps where ``keeps_what_broke_off``;
+    ``slow_s`` seconds pass before it answers to a mail.
+    """
 
     def __init__(self):
         with socket.socket() as free:
@@ -53,14 +59,26 @@ class SmtpServer:
     def forget_everything(self):
         self.mails = []
         self.answer = "250 OK"
+        self.no_mailbox = {}
+        self.dies_in_data = self.keeps_what_broke_off = False
+        self.slow_s = 0.0
 
     def wait_for(self, count, *, within=30.0):
         """The mails, once there are ``count`` of them."""
         wait_until(lambda: len(self.mails) >= count, within=within)
         return self.mails
 
+    async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802 - aiosmtpd's name
+        if refusal := self.no_mailbox.get(address):
+            return refusal
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
     async def handle_DATA(self, server, session, envelope):  # noqa: N802 - aiosmtpd's name
-        if self.answer.startswith("2"):
+        await asyncio.sleep(self.slow_s)
+        if self.answer.startswith("2") and (self.keeps_what_broke_off or not self.dies_in_data):
             message = email.message_from_bytes(envelope.content, policy=email.policy.default)
             self.mails.append(Mail(envelope.mail_from, envelope.rcpt_tos, message))
+        if self.dies_in_data:
+            server.transport.abort()
         return self.answer

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 from benchdash.alerts.addresses import absolute
 from benchdash.alerts.charts import picture
 from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.one_click import ACKNOWLEDGE, SNOOZE, SNOOZED_FOR, action_url
 from benchdash.regressions.analysis.spans import Span, last_good_at, span
+from benchdash.regressions.counters import MovedCounter, moved_counters
 from benchdash.regressions.headlines import (
     change_words,
     day,
@@ -22,14 +24,17 @@ from benchdash.regressions.headlines import (
     threads_words,
     what_happened,
 )
+from benchdash.regressions.links import compare_url
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
+from benchdash.regressions.ranges import range_of
 from benchdash.regressions.surroundings import around
 from benchdash.results.points import Point, histories
-from benchdash.results.wording import MINUS, NO_BREAK, change, count, counted, metric_name
+from benchdash.results.wording import MINUS, NO_BREAK, change, count, counted, metric_name, unit_words
 
 MAX_SERIES: Final = 12
 MAX_DIFFERENCES: Final = 12
+MAX_COUNTERS: Final = 6
 MAX_SUBJECT: Final = 150
 _MAX_NAMED_WORKLOADS: Final = 2
 _What = IncidentEvent.What
@@ -72,15 +77,26 @@ def subject_of(incident: Incident, changed: Sequence[ChangePoint]) -> str:
     if incident.branch:
         about = f"{about} {incident.branch}"
     where = span(incident, last_good_at=last_good_at(incident, changed))
-    # Between nights of one build the change is named by its day.
-    about += f" {where.build} since {where.changed}" if where.build else f" {where.changed}"
+    # Between nights of one build, and on a machine, the change is named by its day.
+    is_of_days = where.build or incident.until is None
+    about = " ".join(filter(None, [about, where.build, "since" if is_of_days else "", where.changed]))
     said = f"{about}: {figure(incident)} in {_share(incident, changed)} ({_named_workloads(changed)})"
     return _shortened(f"{said}, {incident.cause}" if incident.cause else said)
 
 
 def _share(incident: Incident, changed: Sequence[ChangePoint]) -> str:
-    """``14 of 60 series``."""
+    """``14 of 60 series``; of a machine, ``14 series of MariaDB, PostgreSQL``."""
+    if _is_of_machine(incident):
+        return f"{count(len(changed))} series of {', '.join(_products(changed))}"
     return f"{count(len(changed))} of {count(max(incident.looked_at, len(changed)))} series"
+
+
+def _is_of_machine(incident: Incident) -> bool:
+    return incident.kind == Incident.Kind.ENVIRONMENT and incident.product is None
+
+
+def _products(changed: Sequence[ChangePoint]) -> list[str]:
+    return sorted({str(one.series.product) for one in changed})
 
 
 def confirmed_evidence(incident: Incident) -> list[ChangePoint]:
@@ -96,6 +112,7 @@ def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
     where = span(incident, last_good_at=last_good_at(incident, changed))
     drawn = _picture(changed, points, where)
     differences = what_changed(changed)
+    between = _between(incident)
     context = {
         "incident": incident,
         "subject": subject_of(incident, changed),
@@ -112,11 +129,16 @@ def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
         "largest": _largest(incident) if len(changed) > 1 else "",
         "evidence": [_evidence(one, points[one.series_id]) for one in changed[:MAX_SERIES]],
         "more": max(0, len(changed) - MAX_SERIES),
-        "count": len(changed),
+        "share": _share(incident, changed),
+        "is_of_machine": _is_of_machine(incident),
         "hardware": sorted({one.series.hardware.name for one in changed}),
         "family": family_evidence(changed),
         "differences": differences[:MAX_DIFFERENCES],
         "more_differences": max(0, len(differences) - MAX_DIFFERENCES),
+        "counters": [_counter_words(one) for one in moved_counters(changed)[:MAX_COUNTERS]],
+        "compare_url": compare_url(incident, incident.project),
+        "between": between,
+        **_actions(alert),
         "picture": drawn.words if drawn else "",
         "url": absolute("dashboard:incident", incident.project.slug, incident.pk),
         "series_ids": [one.series_id for one in changed],
@@ -179,10 +201,7 @@ def _loss(incident: Incident) -> str:
 
 def zone_of(subscription: Subscription | None) -> ZoneInfo:
     """Return the time zone of who reads the mail."""
-    if subscription is None:
-        return _UTC
-    account = subscription.user.time_zone if subscription.user else ""
-    return ZoneInfo(subscription.time_zone or account or "UTC")
+    return subscription.zone if subscription else _UTC
 
 
 def time_words(time: datetime, zone: ZoneInfo) -> str:
@@ -232,6 +251,44 @@ def _named_workloads(changed: Sequence[ChangePoint]) -> str:
 def _shortened(text: str) -> str:
     text = " ".join(text.replace(MINUS, "-").replace(NO_BREAK, " ").split())
     return text if len(text) <= MAX_SUBJECT else f"{text[: MAX_SUBJECT - 3].rstrip()}..."
+
+
+def _between(incident: Incident) -> str:
+    """Say which versions lie in the range, and which of them to measure; empty where none is known."""
+    if incident.product is None:
+        return ""
+    found = range_of(incident)
+    if not found.between:
+        return ""
+    words = f"{counted(len(found.between), 'known version')} in between"
+    return (
+        f"{words}; measure {found.next_to_measure} next to halve the range"
+        if found.next_to_measure
+        else words
+    )
+
+
+def _counter_words(counter: MovedCounter) -> str:
+    """``CPU per operation of oltp_read_only: 0.28 to 0.36 ms (+28.6 %)``."""
+    series = counter.series
+    unit = unit_words(series.metric, series.unit)
+    levels = f"{_significant(counter.before)} to {_significant(counter.after)}"
+    return (
+        f"{metric_name(series.metric)}: {f'{levels} {unit}' if unit else levels} ({change(counter.change)})"
+    )
+
+
+def _actions(alert: Alert) -> dict[str, str]:
+    """Return the addresses that acknowledge and snooze, where there is something to act on."""
+    incident = alert.incident
+    if incident.status != Incident.Status.CONFIRMED or incident.state not in Incident.OPEN:
+        return {}
+    is_new = incident.state == Incident.State.NEW
+    return {
+        "acknowledge_url": action_url(alert, ACKNOWLEDGE) if is_new else "",
+        "snooze_url": action_url(alert, SNOOZE),
+        "snooze_days": str(SNOOZED_FOR.days),
+    }
 
 
 def _evidence(change_point: ChangePoint, points: Sequence[Point]) -> ChangedSeries:

@@ -2,7 +2,7 @@
 
 import email
 import email.policy
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -11,7 +11,9 @@ from typing import Final
 
 from django.conf import settings
 
-INCIDENT_HEADER: Final = "X-Benchdash-Incident"
+from benchdash.accounts.models import Project
+
+PROJECT_HEADER: Final = "X-Benchdash-Project"
 _FILE_BACKEND: Final = "django.core.mail.backends.filebased.EmailBackend"
 # Django ends every mail in a file with this line.
 _END: Final = b"\n" + b"-" * 79 + b"\n"
@@ -21,9 +23,9 @@ MAX_FILES: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class KeptMail:
-    """A mail as a person reads it, and the incident that it is about."""
+    """A mail as a person reads it, and the project that it is about."""
 
-    incident_id: int
+    project_id: int
     written_at: datetime
     address: str
     subject: str
@@ -34,11 +36,11 @@ def mails_are_files() -> bool:
     return settings.EMAIL_BACKEND == _FILE_BACKEND
 
 
-def kept_mails(incident_ids: Container[int], *, most: int) -> list[KeptMail]:
-    """Return the newest mails about these incidents, newest first."""
+def kept_mails(project: Project, *, most: int) -> list[KeptMail]:
+    """Return the newest mails about a project, newest first."""
     found: list[KeptMail] = []
     for file in _files():
-        found += [mail for mail in _mails(file) if mail.incident_id in incident_ids]
+        found += [mail for mail in _mails(file) if mail.project_id == project.pk]
         if len(found) >= most:
             break
     return found[:most]
@@ -55,11 +57,11 @@ def _mails(file: Path) -> Iterator[KeptMail]:
     for raw in file.read_bytes().split(_END):
         message = email.message_from_bytes(raw.lstrip(b"\n"), policy=email.policy.default)
         body = message.get_body(("plain",)) if isinstance(message, EmailMessage) else None
-        incident = str(message.get(INCIDENT_HEADER, ""))
-        if body is None or not incident.isdecimal():
+        project = str(message.get(PROJECT_HEADER, ""))
+        if body is None or not project.isdecimal():
             continue
         yield KeptMail(
-            incident_id=int(incident),
+            project_id=int(project),
             written_at=written_at,
             # A folded header begins with a space.
             address=str(message["To"]).strip(),

@@ -10,9 +10,10 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from benchdash.alerts.channels import channel_of
+from benchdash.alerts.channels import channel_of, email
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
-from benchdash.alerts.models import Alert, Confirmation, OwedMail, Subscription
+from benchdash.alerts.digests import unsent_digests
+from benchdash.alerts.models import Alert, Confirmation, Digest, OwedMail, Subscription
 from benchdash.alerts.owing import (
     MAY_READ_THE_PROJECT,
     oldest_news,
@@ -43,6 +44,11 @@ def send_owed_alerts() -> int:
     """Send the alerts that are due, and return how many were sent: none while mail is held."""
     _forget_who_left()
     return _send_all(_due_alerts, lambda alert: channel_of(alert.address).send(alert))
+
+
+def send_owed_digests() -> int:
+    """Send the digests that are due, and return how many were sent: none while mail is held."""
+    return _send_all(_due_digests, email.send_digest)
 
 
 def send_owed_confirmations() -> int:
@@ -88,6 +94,12 @@ def _due_alerts() -> QuerySet[Alert]:
         *(f"incident__{name}" for name in ("project", "product", "hardware", "since", "until")),
         *("incident__largest__series__workload", "incident__silence__hardware", "incident__recovered_by"),
         *("event", "subscription__user"),
+    )
+
+
+def _due_digests() -> QuerySet[Digest]:
+    return _due(unsent_digests()).select_related(
+        "project", *(f"subscription__{name}" for name in ("user", "product", "hardware"))
     )
 
 

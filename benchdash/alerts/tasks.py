@@ -1,6 +1,6 @@
 from celery import shared_task
 
-from benchdash.alerts import services, subscriptions
+from benchdash.alerts import digests, services, subscriptions
 from benchdash.celery import one_at_a_time
 
 
@@ -10,6 +10,8 @@ def send_alerts() -> None:
     services.send_owed_confirmations()
     services.owe_alerts()
     services.send_owed_alerts()
+    digests.owe_digests()
+    services.send_owed_digests()
 
 
 @shared_task

@@ -14,6 +14,7 @@ from benchdash.articles.services import MAX_BLOCKS, MAX_PROSE, MAX_TEXT
 from benchdash.regressions.links import MAX_LENGTH
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import MAX_TOGETHER
+from benchdash.results.corrections import MAX_RUNS_AT_ONCE
 
 
 class IdField(serializers.IntegerField):
@@ -194,3 +195,22 @@ class WebhookRequest(serializers.Serializer[Any]):
     product = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
     branch = serializers.CharField(max_length=200, default="", allow_blank=True)
     hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+
+
+class AnnotationRequest(serializers.Serializer[Any]):
+    """What happened at a moment, or in a span up to ``until``."""
+
+    project = serializers.CharField(required=False)
+    at = serializers.DateTimeField()
+    until = serializers.DateTimeField(required=False, allow_null=True)
+    text = serializers.CharField(max_length=500)
+    hardware = serializers.CharField(max_length=200, required=False, allow_null=True, allow_blank=True)
+    product = serializers.CharField(max_length=200, required=False, allow_null=True, allow_blank=True)
+
+
+class ExclusionsRequest(CorrectionRequest):
+    """Ids of ``runs`` of one project. An exclusion needs a ``reason``."""
+
+    project = serializers.CharField(required=False)
+    runs = serializers.ListField(child=IdField(), allow_empty=False, max_length=MAX_RUNS_AT_ONCE)
+    excluded = serializers.BooleanField()

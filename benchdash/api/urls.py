@@ -4,6 +4,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from benchdash.api.views import (
+    annotations,
     articles,
     catalogue,
     comparison,
@@ -33,6 +34,7 @@ _router.register("workloads", catalogue.WorkloadViews, "workload")
 _router.register("runs", runs.RunViews, "run")
 _router.register("series", series.SeriesViews, "series")
 _router.register("incidents", incidents.IncidentViews, "incident")
+_router.register("annotations", annotations.AnnotationViews, "annotation")
 _router.register("articles", articles.ArticleViews, "article")
 
 urlpatterns = [
@@ -44,6 +46,7 @@ urlpatterns = [
     path("nights/", nights.NightsView.as_view(), name="nights"),
     path("overview/", overview.OverviewView.as_view(), name="overview"),
     path("sweep/", sweep.SweepView.as_view(), name="sweep"),
+    path("exclusions/", annotations.ExclusionsView.as_view(), name="exclusions"),
     path("gate/", gate.GateView.as_view(), name="gate"),
     path(
         "subscriptions/",

@@ -37,7 +37,7 @@ def comparative(incident: Incident) -> str:
 
 
 def what_happened(incident: Incident) -> str:
-    """``became slower``, or only ``may have become slower``; of a control, that its machine did.
+    """``became slower``, or only ``may have become slower``; of a control, that it ran on a machine that did.
 
     Of a silence, ``has sent no results since Tue 17 Nov``.
     """

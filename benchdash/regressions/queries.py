@@ -8,7 +8,21 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import (
+    Aggregate,
+    Case,
+    Count,
+    Exists,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
@@ -103,20 +117,48 @@ def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
             *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
         )
         .annotate(
-            series_count=Count("change_points", filter=live),
-            workloads=ArrayAgg(
-                "change_points__series__workload__name",
-                filter=live,
-                distinct=True,
-                default=Value([], output_field=ArrayField(TextField())),
+            series_count=_or_explained(
+                Count("change_points__series", filter=live, distinct=True),
+                Count("series", distinct=True),
             ),
-            last_good_at=Max(
-                "change_points__last_good__started_at",
-                filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
+            workloads=_or_explained(
+                ArrayAgg(
+                    "change_points__series__workload__name",
+                    filter=live,
+                    distinct=True,
+                    default=_NO_NAMES,
+                ),
+                ArrayAgg("series__workload__name", distinct=True, default=_NO_NAMES),
+            ),
+            last_good_at=_or_explained(
+                Max(
+                    "change_points__last_good__started_at",
+                    filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
+                ),
+                Max("last_good__started_at", filter=Q(last_good__started_at__lt=OuterRef("started_at"))),
             ),
         )
         .order_by("-started_at", "-pk")
     )
+
+
+_NO_NAMES = Value([], output_field=ArrayField(TextField()))
+
+
+def _or_explained(own: Aggregate, of_change_points: Aggregate) -> Case:
+    """Aggregate over the change points of an incident; of a machine's over those that it explains."""
+    explained = (
+        ChangePoint.objects.filter(
+            LIVE, incident__folded_into=OuterRef("pk"), series__hardware=OuterRef("hardware")
+        )
+        .order_by()
+        .annotate(_all=Value(1))
+        .values("_all")
+        .annotate(found=of_change_points)
+        .values("found")
+    )
+    is_of_machine = Q(kind=Incident.Kind.ENVIRONMENT, product=None)
+    return Case(When(is_of_machine, then=Subquery(explained)), default=own)
 
 
 def open_filter() -> Q:
@@ -150,9 +192,13 @@ def seen_on(hardware: Iterable[int]) -> Q:
 def evidence(incident: Incident) -> list[ChangePoint]:
     """Return the live change points of an incident, the largest change of speed first; one statement.
 
-    Those of derived series stand last: the loss that moved a peak was measured too.
+    Those of derived series stand last: the loss that moved a peak was measured too. Of a loss that returned
+    they are the last ones of each series, and of the incident of a machine those on it that it explains.
     """
-    found = incident.change_points.filter(LIVE).select_related(
+    own = Q(incident=incident)
+    if incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is None:
+        own = Q(incident__folded_into=incident, series__hardware=incident.hardware_id)
+    found = ChangePoint.objects.filter(LIVE, own).select_related(
         "series__workload",
         "series__hardware",
         "series__configuration",
@@ -164,7 +210,8 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__content",
         "last_good__environment",
     )
-    return sorted(found, key=lambda one: (one.series.is_derived, -one.size, one.pk))
+    newest = {one.series_id: one for one in found.order_by("run__started_at", "pk")}
+    return sorted(newest.values(), key=lambda one: (one.series.is_derived, -one.size, one.pk))
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ from benchdash.regressions.analysis.failing_places import due_touches, note_fail
 from benchdash.regressions.analysis.findings import Finding
 from benchdash.regressions.analysis.group_orders import keep_order
 from benchdash.regressions.analysis.incidents import apply_rule, update_incidents
+from benchdash.regressions.analysis.lives import withdraw
+from benchdash.regressions.analysis.machines import MAX_WAIT, explain_by_machines
 from benchdash.regressions.analysis.origins import Origin, origins_beside
 from benchdash.regressions.analysis.places import (
     History,
@@ -48,7 +50,7 @@ from benchdash.regressions.detection.growing_tables import joint_looks
 from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
 from benchdash.regressions.options import FORMER_RULE, OF_RULE, historical_after, rule_from, rule_of
 from benchdash.regressions.queries import LIVE
-from benchdash.results.models import Measurement, Run, Series, TouchedSeries
+from benchdash.results.models import Measurement, Product, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
 from benchdash.results.services import hold_results, ring_analysis
 
@@ -104,6 +106,7 @@ def analyse_touched() -> int:
             looked_at.add(product_id)
             done += dealt_with
     _withdraw_incidents_without_evidence()
+    _confirm_held_back()
     if due_touches().filter(series__product__in=looked_at).exists():
         ring_analysis()
     return done
@@ -208,6 +211,7 @@ def _analyse_product(product_id: int) -> int | None:
     done = [place for stream in streams.values() for place in _look_at_stream(stream)]
     note_success(product_id, done)
     dealt_with = [row for place in done for row in touches[place]]
+    _look_at_machines(done, quiet=_are_quiet(dealt_with))
     _forget(dealt_with)
     ring(settings.ALERTS_DOORBELL)
     return len(dealt_with)
@@ -221,6 +225,7 @@ def _recompute_place(place: Place) -> bool:
     if not _look_at_stream({place: touched}):
         return False
     note_success(place.product_id, [place])
+    _look_at_machines([place], quiet=_are_quiet(touched))
     if touched:
         _forget(touched)
         ring(settings.ALERTS_DOORBELL)
@@ -243,8 +248,9 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Pl
                 if place not in failed
                 for one in (place, *_update_beginnings_from(place, touches[place]))
             }
+            quiet = _are_quiet(chain.from_iterable(touches.values()))
             for product_id, branch, line in sorted(streams):
-                update_incidents(product_id, branch=branch, line=line)
+                update_incidents(product_id, branch=branch, line=line, quiet=quiet)
     except Exception as error:
         if is_everybodys(error):
             raise
@@ -252,6 +258,11 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Pl
     for place, why in failed.items():
         note_failure(place, why, touches[place])
     return [place for place in touches if place not in failed]
+
+
+def _look_at_machines(places: Sequence[Place], *, quiet: bool) -> None:
+    if places:
+        explain_by_machines(places[0].project_id, {one.hardware_id for one in places}, quiet=quiet)
 
 
 def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Place, Exception]:
@@ -300,12 +311,37 @@ def _forget(touched: Sequence[TouchedSeries]) -> None:
         TouchedSeries.objects.filter(reduce(or_, some)).delete()
 
 
+def _confirm_held_back() -> None:
+    """Look again at the incidents that waited for other products of their machine."""
+    held = Incident.objects.filter(
+        status=Incident.Status.SUSPECTED,
+        change_points__state=ChangePoint.State.CONFIRMED,
+        historical=False,
+        quiet=False,
+        started_at__gt=timezone.now() - 2 * MAX_WAIT,
+    )
+    streams = held.order_by().values_list("product", "branch", "line", "change_points__series__hardware")
+    for product_id, branch, line, hardware_id in streams.distinct():
+        with transaction.atomic():
+            if product_id is None or not is_free(_LOCK, product_id):
+                continue
+            update_incidents(product_id, branch=branch, line=line, quiet=False)
+            project_id = Product.objects.values_list("project", flat=True).get(pk=product_id)
+            explain_by_machines(project_id, [hardware_id], quiet=False)
+            ring(settings.ALERTS_DOORBELL)
+
+
+@transaction.atomic
 def _withdraw_incidents_without_evidence() -> None:
     """Withdraw the incidents whose series are gone, which nothing touches any more."""
     evidence = ChangePoint.objects.filter(incident=OuterRef("pk")).exclude(state=ChangePoint.State.WITHDRAWN)
-    Incident.objects.filter(~Exists(evidence), kind__in=Incident.OF_CHANGE_POINTS).exclude(
-        status=Incident.Status.WITHDRAWN
-    ).update(status=Incident.Status.WITHDRAWN)
+    # The incident of a machine has its evidence in those that it explains.
+    withdraw(
+        Incident.objects.filter(~Exists(evidence), kind__in=Incident.OF_CHANGE_POINTS)
+        .exclude(status=Incident.Status.WITHDRAWN)
+        .exclude(kind=Incident.Kind.ENVIRONMENT, product=None)
+        .select_for_update(of=("self",))
+    )
 
 
 def update_change_points(place: Place, *, quiet: bool, new_since: datetime | None = None) -> None:

@@ -6,6 +6,7 @@ from benchdash.accounts.models import Project
 from benchdash.celery import one_at_a_time, taken_up
 from benchdash.regressions import services
 from benchdash.regressions.analysis import null_runs, silences
+from benchdash.regressions.snoozes import wake_snoozed
 from benchdash.results.models import Product
 
 
@@ -19,8 +20,9 @@ def analyse_touched() -> int:
 @shared_task
 @one_at_a_time
 def analyse_waiting() -> None:
-    """Look at what a lost doorbell or a worker that died left behind."""
+    """Look at what a lost doorbell or a worker that died left behind, and at what was put off until now."""
     services.analyse_touched()
+    wake_snoozed()
 
 
 @shared_task

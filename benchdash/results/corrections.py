@@ -3,7 +3,7 @@
 Each returns what it changed. For a preview, make the correction in a transaction and roll that back.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -50,6 +50,7 @@ Thing = Product | ServerVersion | Hardware | Configuration | Workload
 _NEVER_OLD_NAMES = {("version", UNKNOWN_VERSION), ("configuration", DEFAULT_CONFIGURATION)}
 
 
+MAX_RUNS_AT_ONCE = 500
 # Each takes two parameters of a statement.
 _REPOINTED_AT_ONCE = 400
 
@@ -145,21 +146,47 @@ def correct_version(
 
 def exclude_run(run: Run, *, by: Viewer, reason: str) -> Effect:
     """Leave a run out of points and analysis; it stays listed with the reason, which must be given."""
-    if not reason.strip():
-        raise CorrectionError("say why the run is excluded")
-    with _alone(run.project):
-        effect = _set_exclusion(run, reason)
-        run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
-        _note("excluded", run, f"run {run.pk}: {run}", by=by, reason=reason, effect=effect)
+    effect = exclude_runs(run.project, [run.pk], by=by, reason=reason)
+    run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
     return effect
 
 
 def restore_run(run: Run, *, by: Viewer, reason: str = "") -> Effect:
     """Let an excluded run count again."""
-    with _alone(run.project):
-        effect = _set_exclusion(run, None)
-        run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
-        _note("restored", run, f"run {run.pk}: {run}", by=by, reason=reason, effect=effect)
+    effect = restore_runs(run.project, [run.pk], by=by, reason=reason)
+    run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
+    return effect
+
+
+def exclude_runs(project: Project, runs: Collection[int], *, by: Viewer, reason: str) -> Effect:
+    """Leave runs out of points and analysis, all for one reason; those that are left out already stay so."""
+    if not reason.strip():
+        raise CorrectionError(f"say why the run{' is' if len(runs) == 1 else 's are'} excluded")
+    return _change_exclusion(project, runs, reason, by=by)
+
+
+def restore_runs(project: Project, runs: Collection[int], *, by: Viewer, reason: str = "") -> Effect:
+    """Let excluded runs count again; those that count stay as they are."""
+    return _change_exclusion(project, runs, None, by=by, said=reason)
+
+
+def _change_exclusion(
+    project: Project, runs: Collection[int], reason: str | None, *, by: Viewer, said: str = ""
+) -> Effect:
+    if len(runs) > MAX_RUNS_AT_ONCE:
+        raise CorrectionError(f"these are {len(runs)} runs, more than {MAX_RUNS_AT_ONCE} at once")
+    with _alone(project):
+        of_project = Run.objects.filter(project=project, pk__in=runs, excluded_at__isnull=reason is not None)
+        changed = list(of_project.select_related("version", "workload").order_by("pk"))
+        if not changed:
+            one = len(runs) == 1
+            subject = f"the run{' is' if one else 's are'}"
+            raise CorrectionError(f"{subject} {'excluded already' if reason else 'not excluded'}")
+        effect = _set_exclusion([run.pk for run in changed], reason)
+        action = "run excluded" if reason else "run restored"
+        for run in changed:
+            detail = {"id": run.pk, **asdict(effect)}
+            audit(project, by, action, f"run {run.pk}: {run}", reason=reason or said, detail=detail)
     return effect
 
 
@@ -177,10 +204,9 @@ def _alone(project: Project) -> Iterator[None]:
             raise CorrectionError(f"this cannot be one series: {error}") from error
 
 
-def _note(action: str, thing: Thing | Run, subject: str, *, by: Viewer, reason: str, effect: Effect) -> None:
-    kind = "run" if isinstance(thing, Run) else kind_of(thing)
+def _note(action: str, thing: Thing, subject: str, *, by: Viewer, reason: str, effect: Effect) -> None:
     detail = {"id": thing.pk, **asdict(effect)}
-    audit(thing.project, by, f"{kind} {action}", subject, reason=reason, detail=detail)
+    audit(thing.project, by, f"{kind_of(thing)} {action}", subject, reason=reason, detail=detail)
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -353,18 +379,15 @@ def _repoint_or_drop(model: type[Model], row: Any, field: str, target: int) -> N
 # --- runs -------------------------------------------------------------------------------------------------
 
 
-def _set_exclusion(run: Run, reason: str | None) -> Effect:
-    """Exclude a run for a reason; None restores it."""
-    run = _as_stored(run)
-    if run.is_excluded == (reason is not None):
-        raise CorrectionError("the run is excluded already" if run.is_excluded else "the run is not excluded")
-    run.excluded_at = None if reason is None else timezone.now()
-    run.excluded_reason = reason or ""
-    with recounted(Run.objects.filter(pk=run.pk)):
-        run.save(update_fields=["excluded_at", "excluded_reason"])
-    series = _series_of([run.pk])
+def _set_exclusion(runs: Collection[int], reason: str | None) -> Effect:
+    """Exclude runs for a reason; None restores them."""
+    now = None if reason is None else timezone.now()
+    with recounted(Run.objects.filter(pk__in=runs)):
+        Run.objects.filter(pk__in=runs).update(excluded_at=now, excluded_reason=reason or "")
+    series = _series_of(runs)
     touch(series, quiet=True)
-    return Effect(runs=1, uploads=1, series=len(series))
+    uploads = Run.objects.filter(pk__in=runs).aggregate(count=Count("upload_id", distinct=True))["count"]
+    return Effect(runs=len(runs), uploads=uploads, series=len(series))
 
 
 # --- what is changed --------------------------------------------------------------------------------------

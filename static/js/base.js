@@ -25,6 +25,18 @@ function nextTheme() {
   document.dispatchEvent(new CustomEvent("themechange"));
 }
 
+function closeNotice() {
+  const root = document.documentElement;
+  root.classList.add("notice-closed");
+  try {
+    const closed = localStorage.getItem("closed-notices")?.split(" ") ?? [];
+    localStorage.setItem("closed-notices", [...new Set([...closed, root.dataset.notice])].join(" "));
+  } catch {
+    // Without storage it is closed as long as the page.
+  }
+  document.getElementById("content").focus({ preventScroll: true });
+}
+
 function isTyping(target) {
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
 }
@@ -61,6 +73,7 @@ function onClick(event) {
   const button = event.target.closest("button");
   if (!button) return;
   if ("themeToggle" in button.dataset) nextTheme();
+  if ("closeNotice" in button.dataset) closeNotice();
   if ("copy" in button.dataset) copy(button.dataset.copy, button);
   if ("copyLink" in button.dataset) copy(new URL(`#${button.dataset.copyLink}`, location).href, button);
   if ("csvOf" in button.dataset) saveCsv(document.getElementById(button.dataset.csvOf));

@@ -179,6 +179,7 @@ class Chart {
     if (this.isNarrow && layout.yaxis?.title?.text) {
       layout.yaxis.title.text = layout.yaxis.title.text.replace(", ", "<br>");
     }
+    if (this.isNarrow) Object.assign(layout, layout.meta?.narrow);
     if (this.isNarrow) this.narrowTicks(layout);
     if (this.hasEndLabels) {
       const widest = Math.max(0, ...namedLines(this.figure.data).map((trace) => textWidth(`● ${textOf(trace.name)}`)));
@@ -203,9 +204,65 @@ class Chart {
 
   async draw() {
     this.width = this.plot.clientWidth;
+    this.whole = null;
     await Plotly.react(this.plot, painted(this.figure.data), this.layout(), CONFIG);
+    this.whole = this.ranges();
+    await this.zoomAsAsked();
     this.nameEnds();
     this.showScale();
+  }
+
+  // --- the part that is shown, in the address: the ends of both axes, versions by their names ---
+
+  get zoomName() {
+    return `zoom-${this.element.id.replace("chart-", "")}`;
+  }
+
+  ranges() {
+    const { xaxis, yaxis } = this.plot.layout;
+    return [xaxis?.range, yaxis?.range].map((range) => range?.map(String).join("~") ?? "");
+  }
+
+  // A version may be at another place tomorrow.
+  named(ends) {
+    const names = this.figure.layout.xaxis?.categoryarray;
+    if (!names) return ends;
+    const [from, to] = [Math.ceil(ends[0]), Math.floor(ends[1])].map((at) => Math.min(Math.max(at, 0), names.length - 1));
+    return [names[from], names[to]];
+  }
+
+  placed(ends) {
+    const names = this.figure.layout.xaxis?.categoryarray;
+    if (!names) return ends;
+    const [from, to] = ends.map((name) => names.indexOf(name));
+    return from < 0 || to < from ? null : [from - 0.5, to + 0.5];
+  }
+
+  keepZoom() {
+    if (!this.whole) return;
+    const { xaxis, yaxis } = this.plot.layout;
+    const [x, y] = this.ranges();
+    const shown = {
+      x: x && x !== this.whole[0] && this.named(xaxis.range),
+      y: y && y !== this.whole[1] && yaxis.range.map((end) => Number(end).toPrecision(5)),
+    };
+    const address = new URL(location.href);
+    for (const [axis, ends] of Object.entries(shown)) {
+      if (ends) address.searchParams.set(`${this.zoomName}-${axis}`, ends.join("~"));
+      else address.searchParams.delete(`${this.zoomName}-${axis}`);
+    }
+    history.replaceState(history.state, "", address);
+    this.curateView();
+  }
+
+  async zoomAsAsked() {
+    const asked = new URLSearchParams(location.search);
+    const [x, y] = ["x", "y"].map((axis) => asked.get(`${this.zoomName}-${axis}`)?.split("~"));
+    const change = {};
+    const ends = x?.length === 2 && this.placed(x);
+    if (ends) change["xaxis.range"] = ends;
+    if (y?.length === 2 && y.every((end) => Number.isFinite(Number(end)))) change["yaxis.range"] = y.map(Number);
+    if (Object.keys(change).length) await Plotly.relayout(this.plot, change);
   }
 
   nameEnds() {
@@ -217,13 +274,15 @@ class Chart {
     await this.draw();
     this.plot.on("plotly_click", ({ points }) => {
       const link = points[0]?.data.meta?.links?.[points[0].pointIndex];
-      if (link) location.assign(link);
+      if (link && this.curation) this.choose(points[0], link);
+      else if (link) location.assign(link);
     });
     // The ends move when the vertical axis does.
     this.plot.on("plotly_relayout", (change) => {
       const changed = Object.keys(change);
       if (changed.some((key) => key.startsWith("yaxis"))) this.nameEnds();
-      if (changed.some((key) => key.startsWith("xaxis.range"))) this.tickZoomed();
+      if (changed.some((key) => /^xaxis\.(range|autorange)/.test(key))) this.tickZoomed();
+      if (changed.some((key) => /^[xy]axis\.(range|autorange)/.test(key))) this.keepZoom();
     });
   }
 
@@ -233,6 +292,47 @@ class Chart {
     if (!range || tickmode !== "array" || !this.figure.layout.meta?.few_ticks) return;
     const isWhole = range.every((end, i) => String(end) === String(this.plot.layout.xaxis.range[i]));
     Plotly.relayout(this.plot, { "xaxis.tickmode": isWhole ? "array" : "auto" });
+  }
+
+  // --- excluding and annotating, for who may: of a group that was clicked, or of what is in view ---
+
+  get curation() {
+    return document.querySelector(`[data-curation-of="${CSS.escape(this.element.id)}"]`);
+  }
+
+  choose({ data, pointIndex }, link) {
+    const time = data.meta.times[pointIndex];
+    this.curate("group", time, time);
+    const chosen = this.curation.querySelector(".curation-point");
+    chosen.hidden = false;
+    chosen.querySelector("span").textContent = textOf(data.text[pointIndex].replaceAll("<br>", ", "));
+    chosen.querySelector("a").href = link;
+    this.curation.querySelector("button").focus();
+  }
+
+  curateView() {
+    if (!this.curation) return;
+    this.curation.querySelector(".curation-point").hidden = true;
+    const times = this.timesInView().sort();
+    if (this.ranges()[0] === this.whole[0] || !times.length) this.curate("all");
+    else this.curate("view", times[0], times.at(-1));
+  }
+
+  curate(what, since = "", until = "") {
+    const form = this.curation;
+    for (const [name, value] of Object.entries({ since, until })) {
+      form.elements[name].value = value;
+      form.elements[name].disabled = !value;
+    }
+    const button = form.querySelector("button");
+    button.textContent = button.dataset[what];
+  }
+
+  timesInView() {
+    const names = this.figure.layout.xaxis.categoryarray;
+    const at = (x) => (names ? names.indexOf(x) : Date.parse(x));
+    const [from, to] = names ? this.plot.layout.xaxis.range : this.plot.layout.xaxis.range.map((end) => Date.parse(end));
+    return this.figure.data.flatMap(({ x, meta }) => meta?.times?.filter((_, i) => at(x[i]) >= from && at(x[i]) <= to) ?? []);
   }
 
   showScale() {
@@ -247,6 +347,8 @@ class Chart {
     this.log = !this.log;
     const address = new URL(location.href);
     address.searchParams.set(this.scaleName, this.log ? "log" : "linear");
+    // The same ends mean something else on the other scale.
+    address.searchParams.delete(`${this.zoomName}-y`);
     history.replaceState(history.state, "", address);
     return this.draw();
   }

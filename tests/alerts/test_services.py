@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -236,6 +237,40 @@ def test_a_mail_that_cannot_be_made_does_not_hold_up_the_others(project, smtp, c
     broken = Alert.objects.get(sent_at=None)
     assert "newlines" in broken.error
     assert f"the mail of alert {broken.pk} could not be made" in caplog.text
+
+
+def test_a_mail_server_that_hangs_delays_what_is_owed_and_holds_nobody_up_for_long(project, smtp, settings):
+    settings.EMAIL_TIMEOUT = 1
+    for name in "abcd":
+        subscribed(project, f"{name}@example.org")
+    make_incident(project)
+    owe_alerts()
+    smtp.slow_s = 60
+    began = time.monotonic()
+    assert send_owed_alerts() == 0
+    assert time.monotonic() - began < 20
+    assert set(Alert.objects.values_list("attempts", flat=True)) == {1}
+    assert "timed out" in Alert.objects.first().error
+    smtp.slow_s = 0
+    due_again()
+    assert send_owed_alerts() == 4
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_mail_server_that_dies_in_the_middle_of_a_mail_gets_it_again_as_the_same_mail(project, smtp, keeps):
+    subscribed(project)
+    make_incident(project)
+    owe_alerts()
+    smtp.dies_in_data, smtp.keeps_what_broke_off = True, keeps
+    assert send_owed_alerts() == 0
+    assert Alert.objects.get().error != ""
+    smtp.dies_in_data = False
+    due_again()
+    assert send_owed_alerts() == 1
+    assert send_owed_alerts() == 0
+    # Nobody can know whether the first was kept: mail programs show two of one Message-ID once.
+    assert len(smtp.mails) == 1 + keeps
+    assert len({mail.message["Message-ID"] for mail in smtp.mails}) == 1
 
 
 @pytest.mark.parametrize(("attempts", "minutes"), [(0, 1), (1, 2), (3, 8), (9, 10)])

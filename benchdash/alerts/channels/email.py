@@ -1,6 +1,7 @@
 """E-mail. A mail is a folder: ``templates/emails/<name>/`` holds subject.txt, body.txt and body.html."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from email.mime.image import MIMEImage
 from email.utils import make_msgid
 from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
@@ -11,13 +12,15 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.core.validators import validate_email
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from benchdash.alerts.addresses import absolute
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
+from benchdash.alerts.digest_mails import digest_context
 from benchdash.alerts.incident_mails import context_of
-from benchdash.alerts.mail_files import INCIDENT_HEADER
-from benchdash.alerts.models import Alert, Confirmation
+from benchdash.alerts.mail_files import PROJECT_HEADER
+from benchdash.alerts.models import Alert, Confirmation, Digest
 from benchdash.results.wording import NO_BREAK
 
 # With more lines the chart of the history page could not be read.
@@ -70,12 +73,22 @@ def send(alert: Alert) -> None:
         "picture_cid": cid,
     }
     headers = {
-        INCIDENT_HEADER: str(incident.pk),
+        PROJECT_HEADER: str(incident.project_id),
         **_thread_headers(alert),
         **_unsubscribe_headers(unsubscribe),
     }
     pictures = {cid: picture.png} if picture else {}
     _send("incident", to=alert.address, context=context, headers=headers, pictures=pictures)
+
+
+def send_digest(digest: Digest) -> None:
+    """Send the morning page as a mail. Raises RefusedError or UnavailableError."""
+    subscription = digest.subscription
+    unsubscribe = absolute("dashboard:unsubscribe", subscription.key) if subscription else ""
+    headers = {PROJECT_HEADER: str(digest.project_id), **_unsubscribe_headers(unsubscribe)}
+    with timezone.override(subscription.zone if subscription else UTC):
+        context = {**digest_context(digest), "unsubscribe_url": unsubscribe}
+        _send("digest", to=digest.address, context=context, headers=headers)
 
 
 def ask(confirmation: Confirmation) -> None:

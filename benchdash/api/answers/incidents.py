@@ -2,15 +2,18 @@
 
 from typing import Any
 
+from django.utils.functional import cached_property
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.api.answers.differences import DifferenceSerializer
 from benchdash.api.answers.fields import CountField, address, is_member
+from benchdash.regressions.counters import moved_counters
 from benchdash.regressions.event_words import event_words
 from benchdash.regressions.links import bug_url, compare_url
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, what_changed
+from benchdash.regressions.ranges import range_of
 
 
 class VersionReferenceSerializer(serializers.Serializer[Any]):
@@ -199,6 +202,29 @@ class CommentSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
+class VersionRangeSerializer(serializers.Serializer[Any]):
+    """``since`` is the last version of the old level, ``until`` the first of the new one.
+
+    ``between`` are the known versions in between, in order; measuring ``next_to_measure`` halves the range.
+    """
+
+    since = VersionReferenceSerializer(allow_null=True)
+    until = VersionReferenceSerializer(allow_null=True)
+    between = VersionReferenceSerializer(many=True)
+    next_to_measure = VersionReferenceSerializer(allow_null=True)
+
+
+class MovedCounterSerializer(serializers.Serializer[Any]):
+    """A cost of an operation that moved with the largest change; ``change`` is relative."""
+
+    series = serializers.IntegerField(source="series.pk")
+    metric = serializers.CharField()
+    unit = serializers.CharField(source="series.unit")
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    change = serializers.FloatField()
+
+
 class EventSerializer(serializers.Serializer[Any]):
     """What happened to an incident. ``by`` is empty where it was analysis; ``state`` is what it led to.
 
@@ -224,13 +250,25 @@ class EventSerializer(serializers.Serializer[Any]):
 
 class IncidentDetailSerializer(IncidentSerializer):
     what_changed = serializers.SerializerMethodField()
+    counters = serializers.SerializerMethodField()
+    range = serializers.SerializerMethodField()
     events = serializers.SerializerMethodField()
     comments = serializers.SerializerMethodField()
 
     @extend_schema_field(DifferenceSerializer(many=True))
     def get_what_changed(self, incident: Incident) -> Any:
         """Compare the last good run with the first of the new level."""
-        return DifferenceSerializer(what_changed(evidence(incident)), many=True).data
+        return DifferenceSerializer(what_changed(self._evidence(incident)), many=True).data
+
+    @extend_schema_field(MovedCounterSerializer(many=True))
+    def get_counters(self, incident: Incident) -> Any:
+        """Return the costs of an operation that moved with the largest change."""
+        return MovedCounterSerializer(moved_counters(self._evidence(incident)), many=True).data
+
+    @extend_schema_field(VersionRangeSerializer)
+    def get_range(self, incident: Incident) -> Any:
+        """Return the versions that the incident lies between, and which to measure next."""
+        return VersionRangeSerializer(range_of(incident)).data
 
     @extend_schema_field(EventSerializer(many=True))
     def get_events(self, incident: Incident) -> Any:
@@ -245,3 +283,13 @@ class IncidentDetailSerializer(IncidentSerializer):
         """Return the comments for members; none for everyone else."""
         comments = incident.comments.all() if is_member(self, incident.project_id) else []
         return CommentSerializer(comments, many=True).data
+
+    def _evidence(self, incident: Incident) -> list[ChangePoint]:
+        """Read it once for all that tells of it."""
+        if incident.pk not in self._read:
+            self._read[incident.pk] = evidence(incident)
+        return self._read[incident.pk]
+
+    @cached_property
+    def _read(self) -> dict[int, list[ChangePoint]]:
+        return {}

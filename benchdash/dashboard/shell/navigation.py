@@ -49,7 +49,7 @@ _MAIN = (
     _Entry("Overview", "overview"),
     _Entry("Compare", "compare", _UNDER_COMPARE),
     _Entry("History", "history"),
-    _Entry("Incidents", "incidents", frozenset({"incident", "rule"})),
+    _Entry("Incidents", "incidents", frozenset({"incident", "incidents_together", "rule"})),
     _Entry(
         "Uploads",
         "uploads",

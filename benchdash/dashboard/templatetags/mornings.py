@@ -7,17 +7,18 @@ from django.utils.http import urlencode
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.headlines import threads_words
+from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.rows import Standing
-from benchdash.results.metrics import is_speed
 from benchdash.results.wording import counted
 
 register = template.Library()
 
+register.simple_tag(sentences.standing, name="standing")
+register.filter("threads_of", sentences.threads_of)
+
 _WIDTH, _HEIGHT, _MARGIN = 150, 28, 3
 # Nothing is drawn larger than it is: a quiet history is a quiet line.
 _MIN_SPAN = 0.04
-_WIDE = 0.1
 _HOURS = 3600
 _INTERVALS = ((7 * 24 * _HOURS, "week"), (24 * _HOURS, "day"), (_HOURS, "hour"))
 
@@ -69,40 +70,10 @@ def _said(row: Standing) -> str:
     return f"{text}; {counted(len(row.changed_at), 'confirmed change')}" if row.changed_at else text
 
 
-@register.simple_tag
-def standing(row: Standing) -> str:
-    """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
-    match row.verdict:
-        case "same":
-            return f"as usual, {_usual(row)}"
-        case "unknown":
-            return f"not enough to tell: needs {counted(row.needed, 'more night')}"
-    words = ("slower", "faster") if is_speed(row.metric) else ("worse", "better")
-    word = words[row.verdict == "likely_better"]
-    return f"{word} than usual, one night; not confirmed (usual: {_usual(row)})"
-
-
-def _usual(row: Standing) -> str:
-    """Write ``± 1.2 %``, or both ends of a range so wide that they differ: ``−28.6 to +40.0 %``."""
-    usual = row.usual or 0.0
-    if usual < _WIDE:
-        return f"±{numbers.NO_BREAK}{numbers.share(usual)}"
-    low, high = numbers.change(1 / (1 + usual) - 1), numbers.change(usual)
-    return f"{low.partition(numbers.NO_BREAK)[0]} to {high}"
-
-
 @register.filter
 def of_level(row: Standing) -> str:
     """Write how far the newest figure is from its level: ``+0.4 %``."""
     return numbers.NOTHING if row.of_level is None else numbers.change(row.of_level - 1)
-
-
-@register.filter
-def threads_of(row: Standing) -> str:
-    """Write ``4 threads``, ``8 thread counts``; nothing where no count is known."""
-    if len(row.threads) > 1:
-        return counted(len(row.threads), "thread count")
-    return "" if row.first_threads is None else threads_words(row.first_threads)
 
 
 @register.simple_tag

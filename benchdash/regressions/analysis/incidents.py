@@ -1,9 +1,7 @@
 """Change points of one cause are one incident: what people triage."""
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from operator import attrgetter
 from statistics import median
 
@@ -12,22 +10,21 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.analysis.causes import Sides, cause_of, switches_of
-from benchdash.regressions.analysis.group_orders import groups_in_order
+from benchdash.regressions.analysis.clusters import SAME_CAUSE_WITHIN, Cluster, Ranks, clusters_of, ranks_of
+from benchdash.regressions.analysis.lives import Life, split_off, store_lives, touched_by_people
+from benchdash.regressions.analysis.machines import waiting_for_machines
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import Rule, rule_of
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.watched_metrics import counted, is_watched
-from benchdash.results.controls import is_control
 from benchdash.results.metrics import main_metric
-from benchdash.results.models import Run, Series
-from benchdash.results.points import moment
+from benchdash.results.models import Series
 
-# The first group of a new level is known to within a group or two; machines skip commits.
-_SAME_CAUSE_WITHIN = 2
 # Everything but what people say about an incident.
 _FOUND = (
     "kind",
     "status",
+    "hardware_id",
     "historical",
     "quiet",
     "left_out",
@@ -45,61 +42,11 @@ _FOUND = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranks:
-    """The groups of a stream in one order, whichever machine measured them and with which settings.
+def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = True) -> None:
+    """Group the change points of one branch or release line. Repeatable; keeps what people said.
 
-    ``starts`` are when the groups were first measured (epoch seconds), with their ranks, in that order.
+    What happened to the incidents is noted; of a ``quiet`` look nobody is told.
     """
-
-    branch: str
-    of_group: Mapping[Hashable, int]
-    starts: Sequence[tuple[float, int]]
-
-    def of_run(self, run: Run) -> int | None:
-        return self.of_group.get(_group(run.version_id, run.version.commit, run.started_at, self.branch))
-
-    def of_incident(self, incident: Incident) -> int | None:
-        """Return where its new level begins, or the group measured next where that one is gone."""
-        if version := incident.until:
-            group = _group(version.pk, version.commit, incident.started_at, self.branch)
-            if group in self.of_group:
-                return self.of_group[group]
-        started_at = incident.started_at.timestamp()
-        return next((rank for start, rank in self.starts if start >= started_at), None)
-
-
-@dataclass(slots=True)
-class _Cluster:
-    """Change points next to each other that move the same way, all for the worse or all for the better.
-
-    Those of a control are the machine's, and of the kind ``environment`` both ways.
-    Those where a line or branch begins (``is_beginning``) are never one with those within it.
-    """
-
-    kind: Incident.Kind
-    is_beginning: bool
-    first: int
-    last: int
-    members: list[ChangePoint]
-
-    def distance(self, rank: int) -> int:
-        return max(self.first - rank, rank - self.last, 0)
-
-    @property
-    def confirmed(self) -> list[ChangePoint]:
-        return [one for one in self.members if one.state == ChangePoint.State.CONFIRMED]
-
-    @property
-    def measured(self) -> list[ChangePoint]:
-        """The members that tell of the incident: confirmed ones, and not derived, where there are any."""
-        told_by = self.confirmed or self.members
-        # A peak that moves from 64 to 32 threads is no loss by half, where the loss itself was measured.
-        return [one for one in told_by if not one.series.is_derived] or told_by
-
-
-def update_incidents(product_id: int, *, branch: str, line: str) -> None:
-    """Group the change points of one branch or release line. Repeatable; keeps what people said."""
     stream = Series.objects.filter(product=product_id, branch=branch, line=line)
     change_points = list(
         ChangePoint.objects.filter(series__in=stream)
@@ -111,110 +58,125 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
     known = list(
         Incident.objects.filter(
             product=product_id, branch=branch, line=line, kind__in=Incident.OF_CHANGE_POINTS
-        ).select_related("until")
+        ).select_related("since", "until")
     )
-    ranks = _ranks(change_points, branch=branch)
+    ranks = ranks_of(change_points, branch=branch)
     switches = switches_of(change_points)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
     looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
     rule = rule_of(Project.objects.get(products=product_id)) if change_points else Rule()
-    left = {incident.pk: incident for incident in known}
+    lives = {incident.pk: Life.of(incident) for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
-    found: list[tuple[Incident, _Cluster]] = []
-    for cluster in _clusters(change_points, ranks):
-        incident = _incident_of(cluster, left, ranks) or Incident(
-            product_id=product_id, branch=branch, line=line
-        )
-        left.pop(incident.pk, None)
+    clusters = clusters_of(change_points, ranks)
+    incidents = _incidents_of(clusters, known, ranks)
+    found: list[tuple[Life, Cluster]] = []
+    for cluster in clusters:
+        incident = incidents.get(cluster) or Incident(product_id=product_id, branch=branch, line=line)
+        life = lives.pop(incident.pk) if incident.pk else Life.of(incident)
         _describe(incident, cluster, looked_at=looked_at, switches=switches, rule=rule)
-        found.append((incident, cluster))
-    for incident in left.values():
-        incident.status = Incident.Status.WITHDRAWN
+        found.append((life, cluster))
+    _hold_back(found)
+    for life in lives.values():
+        life.incident.status = Incident.Status.WITHDRAWN
     _write(found, [incident for incident in known if _as_stored(incident) != before[incident.pk]])
+    store_lives(found, gone=list(lives.values()), quiet=quiet)
+
+
+def _hold_back(found: Sequence[tuple[Life, Cluster]]) -> None:
+    """Leave incidents suspected that other products of their machine may still show to be the machine's."""
+    news = {
+        life: hardware_id
+        for life, cluster in found
+        if life.incident.status == Incident.Status.CONFIRMED != life.status
+        and not (life.incident.quiet or life.incident.historical)
+        and (hardware_id := cluster.only_machine) is not None
+    }
+    if not news:
+        return
+    begun = {
+        machine: min(life.incident.started_at for life, of in news.items() if of == machine)
+        for machine in news.values()
+    }
+    waiting = waiting_for_machines(next(iter(news)).incident.project_id, begun)
+    for life, machine in news.items():
+        if machine in waiting:
+            life.incident.status = Incident.Status.SUSPECTED
+            life.incident.confirmed_at = life.confirmed_at
 
 
 def _as_stored(incident: Incident) -> list[object]:
     return [getattr(incident, name) for name in _FOUND]
 
 
-def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Incident]) -> None:
-    Incident.objects.bulk_update(changed, _FOUND, batch_size=30)
-    Incident.objects.bulk_create([incident for incident, _ in found if incident.pk is None])
-    moved = []
-    for incident, cluster in found:
-        for change_point in cluster.members:
-            if change_point.incident_id != incident.pk:
-                change_point.incident = incident
-                moved.append(change_point)
-    ChangePoint.objects.bulk_update(moved, ["incident"], batch_size=100)
+def _incidents_of(
+    clusters: Sequence[Cluster], known: Sequence[Incident], ranks: Ranks
+) -> dict[Cluster, Incident]:
+    """Find the known incident of each cluster: where its change points belong, or else one at its place.
 
+    Where a cluster has the change points of several incidents, the one that people touched stays, else the
+    one that was confirmed, else the one with most of them. An incident whose change points parted stays with
+    most of them.
 
-def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:
-    """Name the group of a run: its position, except that the content of the configuration does not matter."""
-    return (commit or started_at.astimezone(UTC).date()) if branch else version_id
-
-
-def _ranks(change_points: Sequence[ChangePoint], *, branch: str) -> _Ranks:
-    of_group: dict[Hashable, int] = {}
-    starts: dict[int, float] = {}
-    for placed in groups_in_order({change_point.series for change_point in change_points}):
-        group = _group(placed.version_id, placed.commit, moment(placed.started_at), branch)
-        rank = of_group.setdefault(group, len(of_group))
-        starts[rank] = min(placed.started_at, starts.get(rank, placed.started_at))
-    return _Ranks(branch, of_group, sorted((start, rank) for rank, start in starts.items()))
-
-
-def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Cluster]:
-    ranked = [
-        (rank, change_point)
-        for change_point in change_points
-        if (rank := ranks.of_run(change_point.run)) is not None
-    ]
-    clusters: list[_Cluster] = []
-    ways: dict[tuple[Incident.Kind, bool, bool], list[tuple[int, ChangePoint]]] = defaultdict(list)
-    for rank, change_point in ranked:
-        way = _kind(change_point), change_point.is_regression, bool(change_point.origin)
-        ways[way].append((rank, change_point))
-    for (kind, _, is_beginning), of_kind in sorted(ways.items()):
-        newest = None
-        for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
-            if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
-                newest = _Cluster(kind, is_beginning, rank, rank, [])
-                clusters.append(newest)
-            newest.last = rank
-            newest.members.append(change_point)
-    return clusters
-
-
-def _kind(change_point: ChangePoint) -> Incident.Kind:
-    if is_control(change_point.series.build):
-        return Incident.Kind.ENVIRONMENT
-    return Incident.Kind.REGRESSION if change_point.is_regression else Incident.Kind.IMPROVEMENT
-
-
-def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
-    """Find the incident that most of the change points belong to, or else one of its kind at its place.
-
-    The second keeps what people said, and mails nobody twice, where the change points themselves are new
-    ones: the runs that held them were removed, or another series shows the change now.
+    An incident at its place keeps what people said, and mails nobody twice, where the change points
+    themselves are new ones: the runs that held them were removed, or another series shows the change now.
     """
-    votes = Counter(pk for one in cluster.members if (pk := one.incident_id) is not None and pk in known)
-    if votes:
-        return known[votes.most_common(1)[0][0]]
+    by_pk = {incident.pk: incident for incident in known}
+    votes = {
+        cluster: Counter(one.incident_id for one in cluster.all_members if one.incident_id in by_pk)
+        for cluster in clusters
+    }
+    shared = {pk for of_cluster in votes.values() if len(of_cluster) > 1 for pk in of_cluster}
+    touched = touched_by_people(by_pk[pk] for pk in shared if pk is not None)
+    claims = [
+        (pk not in touched, by_pk[pk].confirmed_at is None, -number, pk, at)
+        for at, cluster in enumerate(clusters)
+        for pk, number in votes[cluster].items()
+        if pk is not None
+    ]
+    found: dict[Cluster, Incident] = {}
+    left = dict(by_pk)
+    for *_, pk, at in sorted(claims):
+        if pk in left and clusters[at] not in found:
+            found[clusters[at]] = left.pop(pk)
+    for cluster in clusters:
+        if cluster not in found and (near := _incident_near(cluster, left, ranks)):
+            found[cluster] = left.pop(near.pk)
+    return found
+
+
+def _incident_near(cluster: Cluster, known: Mapping[int, Incident], ranks: Ranks) -> Incident | None:
     near = [
         (cluster.distance(rank), incident.status == Incident.Status.WITHDRAWN, -incident.pk, incident)
         for incident in known.values()
         if incident.kind == cluster.kind
+        and incident.hardware_id in {cluster.hardware_id, None}
         and bool(incident.origin) == cluster.is_beginning
         and (rank := ranks.of_incident(incident)) is not None
-        and cluster.distance(rank) <= _SAME_CAUSE_WITHIN
+        and cluster.distance(rank) <= SAME_CAUSE_WITHIN
     ]
     return min(near)[-1] if near else None
 
 
+def _write(found: Sequence[tuple[Life, Cluster]], changed: Sequence[Incident]) -> None:
+    Incident.objects.bulk_update(changed, _FOUND, batch_size=30)
+    new = [(life, cluster) for life, cluster in found if life.incident.pk is None]
+    known = {life.incident.pk: life.incident for life, _ in found if life.incident.pk}
+    for life, cluster in new:
+        split_off(life, cluster, known)
+    Incident.objects.bulk_create([life.incident for life, _ in new])
+    moved = []
+    for life, cluster in found:
+        for change_point in cluster.all_members:
+            if change_point.incident_id != life.incident.pk:
+                life.joined.add(change_point.incident_id)
+                change_point.incident = life.incident
+                moved.append(change_point)
+    ChangePoint.objects.bulk_update(moved, ["incident"], batch_size=100)
+
+
 def _describe(
     incident: Incident,
-    cluster: _Cluster,
+    cluster: Cluster,
     *,
     looked_at: int,
     switches: Mapping[Sides, Sequence[Difference]],
@@ -222,10 +184,11 @@ def _describe(
 ) -> None:
     confirmed = cluster.confirmed
     told_by = confirmed or cluster.members
-    together = _begun_together(cluster.measured)
+    together = _begun_together(cluster.narrowest)
     anchor = max(together, key=attrgetter("size"))
     incident.project_id = anchor.series.project_id
     incident.kind = cluster.kind
+    incident.hardware_id = cluster.hardware_id
     incident.since = anchor.last_good.version if anchor.last_good else None
     incident.until = anchor.run.version
     incident.started_at = anchor.run.started_at

@@ -79,7 +79,7 @@ def _sensitivity(
     before = int((at >= max(changes, default=0)).sum())
 
     def smallest(of: Scatter) -> float:
-        return _rounded(smallest_change(of, before=before, tests=tests))
+        return _rounded(smallest_change(of, before=before, length=len(at), tests=tests))
 
     row.noise = None if history.noise is None else _rounded(history.noise)
     row.smallest_change = smallest(scatter)

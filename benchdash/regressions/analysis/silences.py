@@ -20,7 +20,7 @@ from benchdash.accounts.models import Project
 from benchdash.database.locks import is_free
 from benchdash.regressions.events import note
 from benchdash.regressions.models import Incident, IncidentEvent, Silence
-from benchdash.regressions.options import NO_ORIGIN, branch_origins, historical_after
+from benchdash.regressions.options import branch_origins, historical_after
 from benchdash.results.cadence import Cadence, Reporter, reporters
 
 MIN_SPAN: Final = timedelta(days=14)
@@ -34,6 +34,9 @@ _LOCK = "silences of project"
 _MAX_MARGIN_S: Final = 6 * 3600.0
 # How late results come in after their run began is learned from the newest reports.
 _NEWEST = 10
+
+# A pattern of many branches is one of those that come and go.
+_WILDCARDS: Final = frozenset("*?[")
 
 _What = IncidentEvent.What
 
@@ -119,16 +122,16 @@ def _update(project: Project, now: datetime) -> None:
 
 
 def _returned_at(silence: Silence, there: Iterable[Reporter]) -> datetime | None:
-    """Return when the first run started after a silence; None while it lasts."""
+    """Return when the first results of a later run came in; None while the silence lasts."""
     scope, last_run_at = Scope.of(silence), silence.last_run_at.timestamp()
-    starts = (
-        start
+    arrivals = (
+        arrival
         for reporter in there
         if scope.includes(Scope.of(reporter))
-        for start in reporter.starts
+        for start, arrival in zip(reporter.starts, reporter.arrivals, strict=True)
         if start > last_run_at
     )
-    first = min(starts, default=None)
+    first = min(arrivals, default=None)
     return None if first is None else datetime.fromtimestamp(first, UTC)
 
 
@@ -154,12 +157,12 @@ def _silent(
     last_runs = _last_runs(there)
     found: dict[Scope, _Silent] = {}
     returned = [(Scope.of(one), one.ended_at) for one in ended if one.ended_at]
-    ending = [pattern for pattern, origin in branch_origins(project) if origin != NO_ORIGIN]
+    passing = [pattern for pattern, _ in branch_origins(project) if _WILDCARDS.intersection(pattern)]
     for reporter in there:
         cadence = reporter.cadence
         if cadence is None or not _is_silent(reporter, cadence, project, now):
             continue
-        if any(fnmatchcase(reporter.place.branch, pattern) for pattern in ending):
+        if any(fnmatchcase(reporter.place.branch, pattern) for pattern in passing):
             continue
         levels = Scope.of(reporter).levels
         since = max((at for scope, at in returned if scope in levels), default=cadence.last_at)

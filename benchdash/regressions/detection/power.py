@@ -27,10 +27,11 @@ MIN_BEFORE: Final = 20
 _ALLOWANCE = 1.3
 
 
-def smallest_change(scatter: Scatter, *, before: int, tests: float) -> float:
+def smallest_change(scatter: Scatter, *, before: int, length: int, tests: float) -> float:
     """Return the relative size of a loss that is found in eight of ten cases, within five groups.
 
-    ``before`` groups lie at the level before it; ``tests`` is as of ``levels.find_boundaries``.
+    ``before`` of the ``length`` groups lie at the level before it; ``tests`` is as of
+    ``levels.find_boundaries``.
     """
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
 
@@ -38,7 +39,7 @@ def smallest_change(scatter: Scatter, *, before: int, tests: float) -> float:
     before = max(before, MIN_BEFORE)
     old, new = (kernel.inflation(float(n), rho) / n for n in (before, after))
     error = math.sqrt(old + new)
-    places = max(float(before + after), kernel.MIN_SEARCHED) * tests
+    places = max(float(length + after), kernel.MIN_SEARCHED) * tests
     needed = kernel.bar(places, error, TYPICAL_STEP / sd) + kernel.tail_needs(before, after)
     z = math.sqrt(max(needed, kernel.MIN_EVIDENCE))
     most_df = before + after - 2

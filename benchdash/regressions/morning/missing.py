@@ -4,19 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter
 from statistics import median
-from typing import Final
 
+from benchdash.regressions.analysis.silences import Scope
 from benchdash.regressions.models import Incident, Silence
 from benchdash.regressions.morning.nights import NightRuns
 from benchdash.results.cadence import Reporter
 from benchdash.results.models import Hardware, Product, Workload
 from benchdash.results.place import Place
-
-_OF_JOB: Final = attrgetter(
-    *("product_id", "build", "branch", "line", "hardware_id", "configuration_id", "counterpart")
-)
 
 
 @dataclass(frozen=True)
@@ -89,10 +84,7 @@ def silent(incident: Incident) -> Missing:
 
 
 def _explains(silence: Silence, late: Reporter) -> bool:
-    if silence.product_id is None:
-        return silence.hardware_id == late.place.hardware_id
-    is_of_job = bool(_OF_JOB(silence) == _OF_JOB(late.place))
-    return is_of_job and silence.workload_id in (None, late.workload_id)
+    return Scope.of(silence).includes(Scope.of(late))
 
 
 def _names(kind: type[Hardware] | type[Product] | type[Workload], ids: Collection[int]) -> dict[int, str]:

@@ -13,7 +13,7 @@ from benchdash.regressions import queries
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing, missing_of
-from benchdash.regressions.morning.nights import Night, night_of
+from benchdash.regressions.morning.nights import Night, Ran, night_of
 from benchdash.regressions.morning.rows import Standing, rows_of
 from benchdash.results.models import Hardware
 
@@ -27,11 +27,12 @@ class Morning:
     ``expected`` workloads (each at its place) were due, of which ``ran`` came; ``others`` ran beside them.
     ``new`` incidents were detected or confirmed since the night began, improvements among them; the ``open``
     ones are older. ``recovered`` were ended by a step back in the night. ``rows`` are the workloads that are
-    measured regularly.
+    measured regularly. ``night_runs`` sums up what ran, for the sentence; None where nothing ever did.
     """
 
     project: Project
     night: Night
+    night_runs: Ran | None
     ran: int
     expected: int
     others: int
@@ -66,9 +67,11 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     still_open = [one for one in is_open if one.pk not in news and one.kind != Incident.Kind.SILENCE]
     missing = missing_of(runs, [one for one in is_open if one.kind == Incident.Kind.SILENCE])
     rows = rows_of(runs.reporters, {one.pk for one in is_open})
+    night_runs = runs.ran(names)
     return Morning(
         project=project,
         night=runs.night,
+        night_runs=night_runs,
         ran=len(runs.came),
         expected=runs.due,
         others=len(runs.others),
@@ -79,7 +82,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
         recovered=recovered,
         rows=rows,
         sentence=sentences.sentence(
-            runs.ran(names),
+            night_runs,
             new=new,
             still_open=still_open,
             missing=missing,

@@ -10,10 +10,13 @@ from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.nights import NightSpan, Ran
-from benchdash.results.wording import counted
+from benchdash.regressions.morning.rows import Standing
+from benchdash.results.metrics import is_speed
+from benchdash.results.wording import NO_BREAK, change, counted, share
 
 MAX_NAMED: Final = 3
 """Machines, incidents or missing jobs that a sentence names."""
+_WIDE: Final = 0.1
 
 
 def day(time: datetime, *, now: datetime) -> str:
@@ -114,6 +117,34 @@ def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     named = [f"{one.subject} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
     more = len(missing) - len(named)
     return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
+
+
+def standing(row: Standing) -> str:
+    """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
+    match row.verdict:
+        case "same":
+            return f"as usual, {_usual(row)}"
+        case "unknown":
+            return f"not enough to tell: needs {counted(row.needed, 'more night')}"
+    words = ("slower", "faster") if is_speed(row.metric) else ("worse", "better")
+    word = words[row.verdict == "likely_better"]
+    return f"{word} than usual, one night; not confirmed (usual: {_usual(row)})"
+
+
+def _usual(row: Standing) -> str:
+    """Write ``± 1.2 %``, or both ends of a range so wide that they differ: ``−28.6 to +40.0 %``."""
+    usual = row.usual or 0.0
+    if usual < _WIDE:
+        return f"±{NO_BREAK}{share(usual)}"
+    low, high = change(1 / (1 + usual) - 1), change(usual)
+    return f"{low.partition(NO_BREAK)[0]} to {high}"
+
+
+def threads_of(row: Standing) -> str:
+    """Write ``4 threads``, ``8 thread counts``; nothing where no count is known."""
+    if len(row.threads) > 1:
+        return counted(len(row.threads), "thread count")
+    return "" if row.first_threads is None else headlines.threads_words(row.first_threads)
 
 
 def sentence(

@@ -1,4 +1,5 @@
 import re
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -6,7 +7,8 @@ from benchdash.accounts.access import Viewer
 from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.services import owe_alerts, send_owed_alerts
 from benchdash.alerts.subscriptions import subscribe, unsubscribe
-from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.events import note
+from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project
 from tests.regressions.few_releases import release
@@ -200,6 +202,96 @@ def test_without_its_subscription_a_mail_has_no_link_to_end_it(project, mail):
     owe_alerts()
     Alert.objects.update(subscription=None)
     assert "unsubscribe" not in text_of(mail())
+
+
+# --- picture ----------------------------------------------------------------------------------------------
+
+
+def picture_of(mail):
+    [image] = [part for part in mail.message.walk() if part.get_content_type() == "image/png"]
+    return image
+
+
+def test_the_worst_series_is_a_picture_within_the_mail_and_its_words_say_the_same(project, mail):
+    make_incident(project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 9.0)})
+    sent = mail()
+    image = picture_of(sent)
+    assert image.get_content().startswith(b"\x89PNG")
+    assert len(image.get_content()) < 60_000
+    assert image.get_content_disposition() == "inline"
+    assert sent.message.get_content_type() == "multipart/related"
+    assert f'src="cid:{image["Content-ID"].strip("<>")}"' in sent.html
+    words = re.search(r'alt="([^"]+)"', sent.html)[1].replace("\N{NO-BREAK SPACE}", " ")
+    assert words == (
+        "Response time p95 of oltp_read_only at 4 threads on bench-03: 4.000 to 9.000 ms between 10.11.18 "
+        "and 10.11.19 (+125.0 %). The picture shows 2 groups."
+    )
+
+
+def test_a_mail_leads_to_the_page_that_acknowledges_and_the_one_that_snoozes(project, mail):
+    make_incident(project)
+    sent = mail()
+    for text in (sent.text, sent.html):
+        assert len(set(re.findall(r"https://bench.example.org/one-click/[^\s\"<]+", text))) == 2
+
+
+# --- subject ----------------------------------------------------------------------------------------------
+
+
+def test_a_long_subject_ends_after_150_signs(project, mail):
+    make_incident(project)
+    Incident.objects.update(cause="a very long name of a setting was switched on " * 20)
+    subject = subject_of(mail())
+    assert 140 < len(subject) <= len("[benchdash] ") + 150
+    assert subject.endswith("...")
+
+
+def test_of_many_workloads_the_subject_names_the_two_that_changed_most(project, mail):
+    incident = make_incident(project)
+    for number, name in enumerate(("point", "range", "write"), 1):
+        other = make_incident(project, metrics={"tps": (1000.0, 800.0 - number)}, slow={"workload": name})
+        ChangePoint.objects.filter(incident=other).update(incident=incident)
+        other.delete()
+    assert "-20.0 % in 4 of 12 series (write, range, ...)" in subject_of(mail())
+
+
+# --- threads ----------------------------------------------------------------------------------------------
+
+
+def test_what_follows_answers_the_first_mail_about_the_incident(project, smtp, mail):
+    incident = make_incident(project)
+    first = mail()
+    note(incident, IncidentEvent.What.SPREAD)
+    incident.median = -0.3
+    incident.save()
+    owe_alerts()
+    assert send_owed_alerts() == 1
+    second = smtp.mails[1]
+    assert subject_of(second) == f"Re: {subject_of(first)}"
+    for name in ("In-Reply-To", "References"):
+        assert second.message[name].strip() == first.message["Message-ID"].strip()
+    assert second.message["Message-ID"] != first.message["Message-ID"]
+    assert text_of(second).startswith("Spread: by now 1 of 12 series have changed.\n\nMariaDB on main")
+    assert "Spread: by now 1 of 12 series have changed." in in_words(second.html)
+
+
+def test_each_address_and_incident_has_a_thread_of_its_own(project, smtp):
+    subscribe(project, "bob@example.org")
+    Subscription.objects.update(confirmed_at="2026-01-01T00:00Z")
+    for branch in ("main", "other"):
+        make_incident(project, branch=branch)
+    owe_alerts()
+    send_owed_alerts()
+    ids = {mail.message["Message-ID"].strip() for mail in smtp.mails}
+    assert len(ids) == 4
+    assert not any("bob" in one or "alice" in one for one in ids)
+
+
+def test_times_are_those_of_the_reader_with_the_name_of_the_zone(project, mail):
+    Subscription.objects.update(time_zone="Asia/Tokyo")
+    incident = make_incident(project)
+    began = incident.started_at.astimezone(ZoneInfo("Asia/Tokyo"))
+    assert f"Began:    {began:%Y-%m-%d %H:%M} Asia/Tokyo\n" in text_of(mail())
 
 
 def test_who_unsubscribed_before_it_was_sent_gets_no_mail(project, smtp):

@@ -33,6 +33,17 @@ def test_the_change_points_of_all_workloads_and_machines_are_one_incident(projec
     assert incident.looked_at == 6
 
 
+def test_the_change_points_of_all_metrics_and_machines_are_one_incident(project):
+    for machine in ("bench-03", "bench-04"):
+        for night, level in enumerate(A_FIFTH_SLOWER, 1):
+            wobble = 1 + night % 3 / 100
+            readings = {"tps": 1000 * level * wobble, "latency_p95": 10 / level * wobble}
+            workloads = ["oltp_read_only", "oltp_insert"]
+            record_nights(project, [1], first=night, workloads=workloads, readings=readings, hardware=machine)
+    analyse_touched()
+    assert Incident.objects.get().change_points.count() == 8
+
+
 def test_settings_that_differ_between_machines_do_not_part_an_incident(project):
     for machine in range(5):
         record_nights(

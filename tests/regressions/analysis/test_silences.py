@@ -211,10 +211,12 @@ def test_a_branch_of_a_few_days_may_end():
     assert not Incident.objects.exists()
 
 
-def test_a_branch_that_the_project_says_started_from_another_may_end():
-    running = Year(options={"branch_origins": [["10.11-*", "10.11"]]})
+def test_branches_of_a_pattern_in_the_settings_come_and_go():
+    running = Year(options={"branch_origins": [["10.11-*", "10.11"], ["main", "10.11"]]})
     running.pass_nights(5, all_but(branch="10.11-maintenance"))
     assert not Incident.objects.exists()
+    running.pass_nights(3, all_but(branch="main", product="PostgreSQL", machine="bench-01"))
+    assert Incident.objects.get().subject == "PostgreSQL on bench-01"
 
 
 def test_an_archive_that_was_imported_is_never_silent():

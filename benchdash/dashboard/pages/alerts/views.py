@@ -20,7 +20,6 @@ from benchdash.dashboard.shell.project_page import (
     project_action,
     project_page,
 )
-from benchdash.regressions.models import Incident
 
 _PAGE: Final = 50
 _MAX_MAILS: Final = 20
@@ -53,8 +52,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     }
     # Each mail holds the link that ends its subscription.
     if mails_are_files() and may_retry:
-        of_project = set(Incident.objects.filter(project=page.project).values_list("pk", flat=True))
-        context["mails"] = kept_mails(of_project, most=_MAX_MAILS)
+        context["mails"] = kept_mails(page.project, most=_MAX_MAILS)
     return page.render(request, "dashboard/alerts.html", context)
 
 

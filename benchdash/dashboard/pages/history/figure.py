@@ -14,7 +14,7 @@ from benchdash.dashboard.pages.history.histories import HistoryLine, VersionsAxi
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.headlines import change_words
 from benchdash.regressions.models import ChangePoint
-from benchdash.results.models import Series
+from benchdash.results.models import Annotation, Series
 from benchdash.results.points import Point
 from benchdash.results.thinning import thinned
 
@@ -32,9 +32,11 @@ _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
 # Labels of changes nearer to each other than this part of the axis stand above each other.
 _LABEL_PART: Final = 0.2
+_LABEL_PART_OF_NARROW: Final = 0.5
 # More names of switched settings than this would hide the lines, and nearer ones each other.
 _SWITCHES_NAMED: Final = 12
 _SWITCH_PART: Final = 0.02
+_MARKS_NAMED: Final = 12
 _LABEL_ROWS: Final = 3
 _LABEL_HEIGHT: Final = 14
 _MAX_LABEL: Final = 20
@@ -99,45 +101,72 @@ def suits_log(lines: Sequence[HistoryLine]) -> bool:
 
 
 def history_figure(
-    lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, addresses: HistoryAddresses
+    lines: Sequence[HistoryLine],
+    names: Sequence[str],
+    look: HistoryLook,
+    addresses: HistoryAddresses,
+    written: Sequence[Annotation] = (),
+    *,
+    with_times: bool = False,
 ) -> Figure:
-    """Draw one chart of series of one metric; ``names`` are those of the lines."""
+    """Draw one chart of series of one metric; ``names`` are those of the lines.
+
+    ``written`` are annotations. ``with_times``: points carry their times, by which chart.js tells the groups
+    in view.
+    """
     colours = line_colours([line.series for line in lines])
     data: list[dict[str, Any]] = []
     for line, name, colour in zip(lines, names, colours, strict=True):
-        data += _traces(line, name, colour, look, addresses)
+        data += _traces(line, name, colour, look, addresses, with_times=with_times)
     switched = _switched(lines, look)
     if switched:
         data.append(_switches(switched, look))
+    marks = _marks(written, lines, look)
+    if marks:
+        data.append(_written(marks, look))
     changes = _changes(lines, look)
-    rows = _label_rows(changes, lines, look)
-    margin = {"l": 64, "r": 16, "t": 12 + _LABEL_HEIGHT * (max(rows.values(), default=-1) + 1), "b": 48}
     name_of = dict(zip([line.series.pk for line in lines], names, strict=True)) if len(lines) > 1 else {}
+    switch_names = _switch_names(switched, lines, look)
+    mark_names = _mark_names(marks, lines, look)
+
+    def labelled(apart: float) -> dict[str, Any]:
+        rows = _label_rows(changes, lines, look, apart=apart)
+        labels = [_label(place, row, changes[place], name_of, addresses) for place, row in rows.items()]
+        top = 12 + _LABEL_HEIGHT * (max(rows.values(), default=-1) + 1)
+        margin = {"l": 64, "r": 16, "t": top, "b": 48}
+        for label in labels:
+            label["xanchor"] = _anchor(_part_of_axis(label["x"], lines, look), apart)
+        return {"margin": margin, "annotations": [*labels, *switch_names, *mark_names]}
+
     layout = common.base_layout(
         lines=len(lines),
-        margin=margin,
         xaxis={**_x_axis(lines, look), **_ticks(changes, lines, look, _MAX_TICKS)},
         yaxis=_y_axis(lines, look),
         # An axis for the marks along the horizontal one; it has no ticks of its own.
         yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
-        shapes=[*_change_lines(changes), *_levels(lines, colours, look)],
-        annotations=[
-            *(_label(place, row, changes[place], name_of, addresses) for place, row in rows.items()),
-            *_switch_names(switched, lines, look),
-        ],
+        shapes=[*_change_lines(changes), *_levels(lines, colours, look), *_spans(marks)],
+        **labelled(_LABEL_PART),
     )
     # On a narrow screen fewer labels have room: chart.js takes these.
     layout["meta"]["few_ticks"] = _ticks(changes, lines, look, _MAX_TICKS_OF_NARROW)
+    if changes:
+        layout["meta"]["narrow"] = labelled(_LABEL_PART_OF_NARROW)
     return common.figure(data, layout)
 
 
 def _traces(
-    line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
+    line: HistoryLine,
+    name: str,
+    colour: str,
+    look: HistoryLook,
+    addresses: HistoryAddresses,
+    *,
+    with_times: bool,
 ) -> Iterable[dict[str, Any]]:
     factor, series = look.factor(line), line.series
 
     def trace(called: str, points: Sequence[Point], after: str = "", **parts: Any) -> dict[str, Any]:
-        return common.line(
+        drawn = common.line(
             called,
             [look.x(line, point) for point in points],
             [_drawn(point.value * factor) for point in points],
@@ -146,6 +175,11 @@ def _traces(
             links=[addresses.run(point.run_id) for point in points],
             **parts,
         )
+        if with_times:
+            drawn["meta"]["times"] = [
+                f"{point.time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}" for point in points
+            ]
+        return drawn
 
     points = _drawn_points(line, MAX_POINTS)
     if len(points) > _MAX_ERROR_BARS and (band := _band(line, points, colour, look)):
@@ -253,26 +287,93 @@ def _switch_names(
         if part - last < _SWITCH_PART:
             continue
         last = part
-        named.append(
-            {
-                "x": place,
-                "y": 0.03,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "xanchor": "right",
-                "textangle": -90,
-                "showarrow": False,
-                "font": {"size": 11, "color": token("ink-2")},
-                "text": plain(shortened(words[0], 34)) + (f" +{len(words) - 1}" if len(words) > 1 else ""),
-            }
-        )
+        more = f" +{len(words) - 1}" if len(words) > 1 else ""
+        named.append(_upright(place, plain(shortened(words[0], 34)) + more))
     return named
+
+
+def _upright(place: Position, text: str) -> dict[str, Any]:
+    return {
+        "x": place,
+        "y": 0.03,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xanchor": "right",
+        "textangle": -90,
+        "showarrow": False,
+        "font": {"size": 11, "color": token("ink-2")},
+        "text": text,
+    }
 
 
 def _switch_text(words: Sequence[str]) -> str:
     shown = [plain(shortened(word, 80)) for word in words[:8]]
     more = [f"and {len(words) - 8} more"] if len(words) > 8 else []
     return "<br>".join(["<b>Settings changed</b>", *shown, *more])
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """An annotation at its place on the axis: from the first group that it concerns to the last."""
+
+    start: Position
+    end: Position
+    words: str
+
+
+def _marks(written: Iterable[Annotation], lines: Sequence[HistoryLine], look: HistoryLook) -> list[_Mark]:
+    """Place annotations. Against versions one stands at the first group after it, or at the last."""
+    marks = []
+    groups = sorted((point.time, look.place(line, point)) for line in lines for point in line.points)
+    for one in written:
+        words = f"{one.at:%Y-%m-%d}: {one.text}"
+        if look.axis is None:
+            marks.append(_Mark(_iso(one.at), _iso(one.until or one.at), words))
+        elif groups:
+            after = [place for time, place in groups if time >= one.at]
+            within = [place for time, place in groups if one.at <= time <= (one.until or one.at)]
+            start = after[0] if after else groups[-1][1]
+            marks.append(_Mark(start, within[-1] if within else start, words))
+    return marks
+
+
+def _written(marks: Sequence[_Mark], look: HistoryLook) -> dict[str, Any]:
+    """Draw a diamond on the axis for each annotation; its hover says it whole."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "annotations",
+        "x": [look.at(mark.start) for mark in marks],
+        "y": [0.012] * len(marks),
+        "yaxis": "y2",
+        "marker": {"symbol": "diamond", "size": 10, "color": token("accent")},
+        "text": [f"<b>Annotation</b><br>{plain(shortened(mark.words, 160))}" for mark in marks],
+        "hovertemplate": "%{text}<extra></extra>",
+        "cliponaxis": False,
+        "showlegend": False,
+    }
+
+
+def _spans(marks: Iterable[_Mark]) -> list[dict[str, Any]]:
+    """Draw a pale ground behind each annotated span."""
+    ground = {"type": "rect", "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    look = {"fillcolor": token("accent"), "opacity": 0.08, "line": {"width": 0}}
+    return [{**ground, "x0": mark.start, "x1": mark.end, **look} for mark in marks if mark.start != mark.end]
+
+
+def _mark_names(
+    marks: Sequence[_Mark], lines: Sequence[HistoryLine], look: HistoryLook
+) -> list[dict[str, Any]]:
+    """Return the words of annotations, upwards from their diamonds; hovers and table say those of many."""
+    named: list[dict[str, Any]] = []
+    parts: list[float] = []
+    for mark in marks:
+        part = _part_of_axis(mark.start, lines, look)
+        if len(named) < _MARKS_NAMED and all(abs(part - other) >= _SWITCH_PART for other in parts):
+            parts.append(part)
+            name = _upright(mark.start, plain(shortened(mark.words.partition(": ")[2], 34)))
+            named.append({**name, "xanchor": "left", "font": {"size": 11, "color": token("accent")}})
+    return named
 
 
 _Changes = Mapping[Position, Sequence[ChangePoint]]
@@ -318,14 +419,19 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
     return levels
 
 
-def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, int]:
-    """Return the row of each change's label above the plot; where room is short, weightier changes win."""
+def _label_rows(
+    changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook, *, apart: float
+) -> dict[Position, int]:
+    """Return the row of each change's label above the plot; where room is short, weightier changes win.
+
+    Labels of a row are this part of the axis apart.
+    """
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
     for place in _by_weight(changes):
         part = _part_of_axis(place, lines, look)
         for row, others in enumerate(taken):
-            if all(abs(part - other) >= _LABEL_PART for other in others):
+            if all(abs(part - other) >= apart for other in others):
                 others.append(part)
                 rows[place] = row
                 break
@@ -352,6 +458,13 @@ def _part_of_axis(place: Position, lines: Sequence[HistoryLine], look: HistoryLo
         passed = datetime.fromisoformat(place).replace(tzinfo=UTC) - first
         return passed / (last - first) if last > first else 0.0
     return place / max(len(look.axis or ()) - 1, 1)
+
+
+def _anchor(part: float, apart: float) -> str:
+    """Return where a label is held, so that it does not reach beyond an end of the axis."""
+    if part < apart / 2:
+        return "left"
+    return "right" if part > 1 - apart / 2 else "center"
 
 
 def _label(

@@ -11,9 +11,10 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
 
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.controls import Switch, switch
+from benchdash.dashboard.pages.history import curation
 from benchdash.dashboard.pages.history import figure as drawing
 from benchdash.dashboard.pages.history.figure import HistoryLook
 from benchdash.dashboard.pages.history.histories import (
@@ -36,7 +37,8 @@ from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
 from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.options import equivalence_margin
-from benchdash.results.models import Run, Series
+from benchdash.results.annotations import annotations_of
+from benchdash.results.models import Annotation, Run, Series
 
 LINES_IN_ONE_CHART: Final = 6
 SMALL_CHARTS: Final = 24
@@ -105,7 +107,18 @@ class Chart:
     is_relative: bool
     csv_url: str
     open_url: str = ""
+    annotations: Sequence[Annotation] = ()
     sensitivity: Sensitivity | None = None
+
+    @cached_property
+    def written(self) -> dict[int, list[Annotation]]:
+        """Its annotations by the run of the first group after each, or of the last group."""
+        found: dict[int, list[Annotation]] = {}
+        points = sorted((one for named in self.lines for one in named.line.points), key=lambda one: one.time)
+        for annotation in self.annotations if points else ():
+            after = (point for point in points if point.time >= annotation.at)
+            found.setdefault(next(after, points[-1]).run_id, []).append(annotation)
+        return found
 
     @property
     def series(self) -> Series:
@@ -192,17 +205,20 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     charts = []
     runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
     addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
+    written = list(annotations_of(choice.series))
+    may_curate = page.may(Scope.TRIAGE)
     alone = [part[0].series.pk for part in parts if len(part) == 1]
     sensitivities = Sensitivity.objects.in_bulk(alone) if alone else {}
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
         series = [line.series for line in part]
+        own = [one for one in written if _belongs(one, series)]
         names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
         rows = Paginator(rows_of(part, look.axis, look.bases), _ROWS_OF_SEVERAL if several else _ROWS)
         charts.append(
             Chart(
                 name=f"history-{number}",
                 title=series_words.title(series),
-                figure=drawing.history_figure(part, names, look, addresses),
+                figure=drawing.history_figure(part, names, look, addresses, own, with_times=may_curate),
                 lines=[
                     NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
                     for name, line, colour in zip(names, part, colours, strict=True)
@@ -211,6 +227,7 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 is_relative=look.relative,
                 csv_url=_series_url("history_csv", page, part, Wishes(beside_control=wishes.beside_control)),
                 open_url=_series_url("history", page, part, wishes) if several else "",
+                annotations=own,
                 sensitivity=sensitivities.get(series[0].pk) if len(series) == 1 else None,
             )
         )
@@ -219,10 +236,18 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     return {
         "charts": charts,
         "compare_urls": _compare_urls(page, charts),
+        "may_curate": may_curate,
         "reasons": dict(excluded.values_list("pk", "excluded_reason")) if page.is_member else {},
         "switches": _switches(request, looks, beside),
         "beside": beside,
     }
+
+
+def _belongs(annotation: Annotation, series: Iterable[Series]) -> bool:
+    return any(
+        annotation.hardware_id in (None, one.hardware_id) and annotation.product_id in (None, one.product_id)
+        for one in series
+    )
 
 
 def _read(
@@ -438,4 +463,5 @@ def _query(series: Iterable[Series], wishes: Wishes | None) -> str:
 urlpatterns = [
     path("history/", content_page("dashboard/history.html", history_context), name="history"),
     path("history/csv/", history_csv, name="history_csv"),
+    *curation.urlpatterns,
 ]

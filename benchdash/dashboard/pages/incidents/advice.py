@@ -6,16 +6,18 @@ from benchdash.regressions import queries
 from benchdash.regressions.event_words import until_words
 from benchdash.regressions.headlines import day, is_for_the_worse
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.ranges import VersionRange
+from benchdash.results.wording import counted
 
 _State, _Kind, _Status = Incident.State, Incident.Kind, Incident.Status
 
 
-def what_now(incident: Incident, evidence: Sequence[ChangePoint]) -> list[str]:
+def what_now(incident: Incident, evidence: Sequence[ChangePoint], versions: VersionRange) -> list[str]:
     """Return sentences for whoever opens the page, the most telling first."""
-    return list(_sentences(incident, evidence))
+    return list(_sentences(incident, evidence, versions))
 
 
-def _sentences(incident: Incident, evidence: Sequence[ChangePoint]) -> Iterator[str]:
+def _sentences(incident: Incident, evidence: Sequence[ChangePoint], versions: VersionRange) -> Iterator[str]:
     if incident.status == _Status.WITHDRAWN:
         yield "Nothing is to be done: later runs or a correction took the evidence away."
         return
@@ -32,7 +34,7 @@ def _sentences(incident: Incident, evidence: Sequence[ChangePoint]) -> Iterator[
     elif incident.kind == _Kind.ENVIRONMENT:
         yield from _of_machine(incident)
     elif is_for_the_worse(incident):
-        yield from _of_regression(incident, evidence)
+        yield from _of_regression(incident, evidence, versions)
     else:
         yield "It is for the better: nothing is to be done, unless nobody can say what made it so."
 
@@ -66,7 +68,9 @@ def _of_machine(incident: Incident) -> Iterator[str]:
     yield "Other incidents of that time on this machine tell nothing of their products until it is as before."
 
 
-def _of_regression(incident: Incident, evidence: Sequence[ChangePoint]) -> Iterator[str]:
+def _of_regression(
+    incident: Incident, evidence: Sequence[ChangePoint], versions: VersionRange
+) -> Iterator[str]:
     if queries.is_of_one_session(evidence):
         yield "It is not enough to tell: three sessions of each version, before and after, would be."
     elif incident.status == _Status.SUSPECTED:
@@ -74,7 +78,25 @@ def _of_regression(incident: Incident, evidence: Sequence[ChangePoint]) -> Itera
             "It is not confirmed. Further runs that stay at the new level confirm it, and runs at the level"
             " before take it back: measure the newest version again."
         )
+    else:
+        yield "It is confirmed: enough runs agree."
     if incident.cause:
         yield f"It began when {incident.cause}. If that was meant, accept it as expected; else take it back."
+    elif _is_one_build(versions):
+        yield (
+            "Both sides are the same build, so no commit made it: look at what else changed, and whether"
+            " something else on the machine did."
+        )
+    if versions.next_to_measure:
+        known = counted(len(versions.between), "version")
+        yield f"{known} in its range: measuring {versions.next_to_measure} next halves it."
+    elif incident.since and incident.until and not _is_one_build(versions) and not versions.between:
+        yield f"No version between {versions.since} and {versions.until} is known: what made it lies there."
     if incident.historical:
         yield "It is old: the newest results of its series say whether it still matters."
+    if incident.state == _State.NEW and incident.assignee is None:
+        yield "Nobody looks at it yet."
+
+
+def _is_one_build(versions: VersionRange) -> bool:
+    return versions.since is not None and versions.since == versions.until

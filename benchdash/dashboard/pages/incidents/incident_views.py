@@ -27,8 +27,10 @@ from benchdash.dashboard.shell.project_page import (
 from benchdash.regressions import links, queries
 from benchdash.regressions import triage as triaging
 from benchdash.regressions.analysis.spans import last_good_at, span
+from benchdash.regressions.counters import moved_counters
 from benchdash.regressions.headlines import threads_words
 from benchdash.regressions.models import ChangePoint, Incident, Silence
+from benchdash.regressions.ranges import range_of
 from benchdash.regressions.surroundings import around
 from benchdash.results.points import histories
 
@@ -124,6 +126,7 @@ def _show(
     # The groups before and after the largest change that has both.
     pairs = ((one.last_good, one.run) for one in evidence if one.last_good)
     series = [f"series={one.series_id}" for one in evidence[:_MAX_CHARTS]]
+    versions = range_of(shown)
     folded = queries.incidents(project).filter(folded_into=shown)
     may_triage = page.may(Scope.TRIAGE)
     if may_triage and triage_form is None:
@@ -140,7 +143,9 @@ def _show(
         "compare_url": links.compare_url(shown, project),
         "bug_url": links.bug_url(shown, project),
         "differences": queries.what_changed(evidence),
-        "what_now": what_now(shown, evidence),
+        "range": versions,
+        "counters": moved_counters(evidence),
+        "what_now": what_now(shown, evidence, versions),
         "runs_url": _runs_url(project, shown),
         "recovers": shown.recovers.select_related("product").order_by("started_at"),
         "folded": [(one, span(one, last_good_at=one.last_good_at)) for one in folded],  # type: ignore[attr-defined]

@@ -60,7 +60,7 @@ TABS: Final[Mapping[str, Tab]] = {
         ),
         Tab(
             "declined",
-            "Declined, expected or invalid",
+            "Declined or expected",
             _CURRENT & Q(state__in=_SET_ASIDE),
             "Nothing was declined, accepted as expected or marked as invalid",
         ),

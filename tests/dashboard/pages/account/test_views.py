@@ -71,7 +71,7 @@ def test_what_a_form_wants_in_utc_is_in_utc(client):
     form = client.get(address).content.decode()
     assert re.search(r'name="build-committed_at" value="2026-01-05 23:30:00"', form)
     sent = {"build-commit": version.commit, "build-committed_at": "2026-01-05 22:15:00"}
-    client.post(address, {"correction": "build", "step": "change", **sent})
+    client.post(address, {"correction": "build", "confirmed": "yes", **sent})
     assert ServerVersion.objects.get().committed_at == known.replace(hour=22, minute=15)
 
 

@@ -169,7 +169,7 @@ SETTINGS = {
     "visibility": "public",
     "notice": "",
     "historical_after_days": "",
-    "equivalence_margin": "",
+    "stall_below": "",
 }
 
 
@@ -180,7 +180,7 @@ def test_settings_are_changed_and_noted(client, project, admin):
         "notice": "A noisy machine.",
         "raw_files_are_public": "on",
         "historical_after_days": "30",
-        "equivalence_margin": "7",
+        "stall_below": "7",
     }
     text = said_after(client, client.post("/p/nightly/settings/", sent))
     assert "The settings are saved." in text
@@ -188,13 +188,13 @@ def test_settings_are_changed_and_noted(client, project, admin):
     assert (project.name, project.is_public, project.notice) == ("Nightly", False, "A noisy machine.")
     assert (project.raw_files_are_public, project.options) == (
         True,
-        {"historical_after_days": 30, "equivalence_margin": 0.07},
+        {"historical_after_days": 30, "stall_below": 0.07},
     )
     detail = AuditEntry.objects.get().detail
     assert detail["visibility"] == "public → private"
-    assert detail["options"] == "{} → {'historical_after_days': 30, 'equivalence_margin': 0.07}"
+    assert detail["options"] == "{} → {'historical_after_days': 30, 'stall_below': 0.07}"
     form = client.get("/p/nightly/settings/").content.decode()
-    assert re.search(r'name="equivalence_margin" value="7\.0"', form)
+    assert re.search(r'name="stall_below" value="7\.0"', form)
     client.post("/p/nightly/settings/", SETTINGS)
     project.refresh_from_db()
     assert project.options == {}
@@ -206,7 +206,6 @@ def test_settings_are_changed_and_noted(client, project, admin):
         {"name": ""},
         {"visibility": "secret"},
         {"historical_after_days": "-1"},
-        *({"equivalence_margin": text} for text in ("-1", "51", "nan", "little")),
         *({"stall_below": text} for text in ("-1", "101", "inf", "much")),
         {"stall_min_s": "-1"},
         {"stall_warmup_s": "nan"},

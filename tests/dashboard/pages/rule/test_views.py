@@ -1,12 +1,17 @@
 """The page that says how changes are found, with this project's own figures."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from benchdash.accounts.models import Role
 from benchdash.regressions.models import NullRun
-from tests.builders import make_project, make_series
+from benchdash.regressions.services import analyse_touched
+from tests.alerts.incidents import make_incident
+from tests.builders import make_project, make_series, make_user
 from tests.dashboard.page_text import text_of
+from tests.regressions.nights import record_nights
 
 pytestmark = pytest.mark.django_db
 
@@ -67,3 +72,168 @@ def test_incidents_and_history_lead_to_it(client, project):
 
 def test_it_leads_to_the_chapter_on_statistics(client, project):
     assert b'href="/help/statistics/"' in client.get("/p/nightly/how-changes-are-found/").content
+
+
+# --- the rule -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def admin(client, project):
+    user = make_user("ada", member_of=project, role=Role.ADMIN)
+    client.force_login(user)
+    return user
+
+
+RULE = "/p/nightly/how-changes-are-found/"
+
+
+def tried(client, **fields):
+    return text_of(client.get(RULE, {"try": "1", **fields}))
+
+
+def test_who_may_not_change_the_rule_reads_it(client, project):
+    project.options = {"smallest_change": 0.03, "min_confidence": 0.9, "silent_metrics": ["latency_p95"]}
+    project.save()
+    text = shown(client).replace("\N{NO-BREAK SPACE}", " ")
+    assert "The smallest change is 3.0 % of speed." in text
+    assert "A change needs a confidence of 90.0 % ." in text
+    assert "make incidents, but for response time" in text
+    assert "Try on the stored history" not in text
+
+
+def test_trying_a_rule_says_what_it_would_have_raised_and_saves_nothing(client, project, admin):
+    make_incident(project)
+    small = make_incident(project, branch="10.6", metrics={"tps": (1000.0, 970.0)}, state="invalid")
+    text = tried(client, smallest_change="5")
+    assert "1 incident from" in text
+    assert "Today's rule: 2 , 1 of them invalid" in text.replace("2,", "2 ,")
+    assert "Would go: 1" in text
+    page = client.get(RULE, {"try": "1", "smallest_change": "5"}).content.decode()
+    assert f"/p/nightly/incidents/{small.pk}/" in page
+    project.refresh_from_db()
+    assert project.options == {}
+
+
+def test_trying_what_a_stricter_rule_leaves_out_says_what_would_come(client, project, admin):
+    project.options = {"smallest_change": 0.1}
+    project.save()
+    make_incident(project, metrics={"tps": (1000.0, 970.0)})
+    text = tried(client, smallest_change="1")
+    assert "1 incident from" in text
+    assert "Today's rule: 0" in text
+    assert "Would come: 1" in text
+
+
+def test_a_tried_rule_is_saved_by_its_own_button(client, project, admin):
+    make_incident(project)
+    page = client.get(RULE, {"try": "1", "smallest_change": "5", "silent_metrics": "tps"}).content.decode()
+    form = page.split("rule-save")[1].split("</form>")[0]
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
+    sent.pop("csrfmiddlewaretoken")
+    assert sent == {"smallest_change": "5.0", "silent_metrics": "tps"}
+    answer = client.post(f"{RULE}change/", sent, follow=True)
+    assert "The rule is saved. Nobody is mailed about the past." in text_of(answer)
+    project.refresh_from_db()
+    assert project.options == {"smallest_change": 0.05, "silent_metrics": ["tps"], "former_rule": {}}
+
+
+def test_the_page_offers_the_rule_before_this_one(client, project, admin):
+    make_incident(project)
+    for percent in ("2", "5"):
+        client.post(f"{RULE}change/", {"smallest_change": percent})
+    page = client.get(RULE).content.decode()
+    assert 'href="?try=1&amp;smallest_change=2.0"' in page
+    client.post(f"{RULE}change/", {"smallest_change": "2.0"})
+    project.refresh_from_db()
+    assert (project.options["smallest_change"], project.options["former_rule"]) == (
+        0.02,
+        {"smallest_change": 0.05},
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"smallest_change": "0.4"},
+        {"smallest_change": "91"},
+        {"smallest_change": "nan"},
+        {"min_confidence": "100"},
+        {"equivalence_margin": "51"},
+        {"silent_metrics": "no_such_metric"},
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(client, project, admin, fields):
+    make_series([100.0] * 3, project=project)
+    answer = client.post(f"{RULE}change/", fields)
+    assert answer.status_code == 422
+    project.refresh_from_db()
+    assert project.options == {}
+    assert "What this rule would have raised" not in tried(client, **fields)
+
+
+def test_only_administrators_change_or_try_it(client, project):
+    client.force_login(make_user("mel", member_of=project))
+    assert client.post(f"{RULE}change/", {"smallest_change": "5"}).status_code in {403, 404}
+    assert "What this rule would have raised" not in tried(client, smallest_change="5")
+
+
+def test_a_metric_that_is_not_looked_at_is_not_offered(client, project, admin):
+    make_series([100.0] * 3, project=project)
+    make_series([100.0] * 3, project=project, metric="latency_max")
+    page = client.get(RULE).content.decode()
+    assert 'value="tps"' in page
+    assert 'value="latency_max"' not in page
+
+
+# --- budget and series --------------------------------------------------------------------------------------
+
+
+def test_the_false_incidents_to_expect_are_a_rate_with_its_bound(client, project):
+    record_nights(project, [1.0] * 30)
+    analyse_touched()
+    make_null_run(project, looks=2000, incidents=1)
+    text = shown(client)
+    assert "With 3 series at 1 place and 365 looks a year: about 0.18 false incidents a year" in text
+    assert "with 95 % at most 0.87 (1 in 2,000 looks at this project's shuffled histories)" in text
+
+
+def test_where_none_was_seen_only_the_bound_is_told(client, project):
+    record_nights(project, [1.0] * 30)
+    analyse_touched()
+    make_null_run(project, looks=3000, incidents=0)
+    assert "at most 0.36 false incidents a year , with 95 %" in shown(client).replace("year,", "year ,")
+
+
+def test_without_a_null_run_the_figure_says_that_it_is_of_other_series(client, project):
+    record_nights(project, [1.0] * 30)
+    analyse_touched()
+    text = shown(client)
+    assert "about 0.29 false incidents a year" in text
+    assert "looks at published synthetic series, none of them this project's own" in text
+
+
+def test_series_are_listed_with_their_noise_and_what_is_found_in_them(client, project):
+    record_nights(project, [1.0] * 30)
+    record_nights(project, [1.0] * 5, workloads=("new",), hardware="bench-09")
+    analyse_touched()
+    text = shown(client)
+    assert "tps of oltp_read_only" in text
+    assert "not enough to tell" in text
+    assert "oltp_read_only" not in text_of(client.get(RULE, {"q": "bench-09 new"}))
+    rows = client.get(f"{RULE}series.csv").content.decode("utf-8-sig").splitlines()
+    assert len(rows) == 5
+    assert rows[0].startswith("product,branch,line")
+
+
+def test_a_project_without_results_says_that_nothing_was_looked_at(client, project):
+    assert "Nothing was looked at yet." in shown(client)
+
+
+def test_any_number_of_series_takes_the_same_statements(
+    client, project, admin, django_assert_max_num_queries
+):
+    record_nights(project, [1.0] * 21, workloads=[f"w{number}" for number in range(8)])
+    analyse_touched()
+    make_null_run(project)
+    with django_assert_max_num_queries(16):
+        client.get(RULE, {"try": "1", "smallest_change": "5"})

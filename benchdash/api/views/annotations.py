@@ -1,0 +1,101 @@
+"""Annotations of charts, and excluding or restoring several runs."""
+
+from django.db import transaction
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchdash.accounts.access import NotAllowed
+from benchdash.accounts.models import Scope
+from benchdash.api import parameters
+from benchdash.api.answers.annotations import AnnotationSerializer, ExclusionsSerializer
+from benchdash.api.parameters import NamedFilter
+from benchdash.api.requests import AnnotationRequest, ExclusionsRequest
+from benchdash.api.views.base import RowsView, View
+from benchdash.results.annotations import annotate, remove_annotation
+from benchdash.results.corrections import CorrectionError, exclude_runs, restore_runs
+from benchdash.results.models import Annotation, Hardware, Product
+
+
+@extend_schema_view(
+    list=extend_schema(
+        summary="List annotations", description="What people wrote on charts, the latest moment first."
+    ),
+    retrieve=extend_schema(summary="Read an annotation", description="What somebody wrote on charts."),
+)
+class AnnotationViews(RowsView):
+    queryset = Annotation.objects.select_related("project", "hardware", "product")
+    serializer_class = AnnotationSerializer
+    order = ("-at", "-pk")
+    filters = (
+        NamedFilter("hardware", "hardware", "the name of a machine, or an old one", model=Hardware),
+        NamedFilter("product", "product", "the name of a product, or an old one", model=Product),
+    )
+
+    @extend_schema(
+        summary="Annotate charts", request=AnnotationRequest, responses={201: AnnotationSerializer}
+    )
+    def create(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
+        """Needs the scope `triage`. `until` makes it a span; `hardware` and `product` say whose charts."""
+        self.require_somebody()
+        _require_triage_somewhere(self)
+        sent = self.sent(AnnotationRequest)
+        project = self.project(sent.get("project", ""))
+        self.viewer.require(Scope.TRIAGE, project)
+        of: dict[str, Hardware | Product | None] = {}
+        for name, model in (("hardware", Hardware), ("product", Product)):
+            if said := sent.get(name):
+                found = model._default_manager.filter(project=project, name=said).first()
+                if found is None:
+                    raise parameters.refuse(name, f"the project has no {name} '{said}'")
+                of[name] = found
+        made = annotate(
+            project, at=sent["at"], until=sent.get("until"), text=sent["text"], by=self.viewer, **of
+        )
+        return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(summary="Remove an annotation")
+    def destroy(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """Needs the scope `triage`."""
+        found: Annotation = self.get_object()
+        self.require(Scope.TRIAGE, found.project)
+        remove_annotation(found, by=self.viewer)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExclusionsView(View):
+    @extend_schema(
+        summary="Exclude or restore several runs",
+        request=ExclusionsRequest,
+        responses=ExclusionsSerializer,
+    )
+    def post(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
+        """Needs the scope `triage`. All of them for one reason, or none; those that are so already stay."""
+        self.require_somebody()
+        _require_triage_somewhere(self)
+        sent = self.sent(ExclusionsRequest)
+        project = self.project(sent.get("project", ""))
+        self.viewer.require(Scope.TRIAGE, project)
+        change = exclude_runs if sent["excluded"] else restore_runs
+        reason = sent["reason"] or ("a preview" if sent["preview"] else "")
+        try:
+            with transaction.atomic():
+                effect = change(project, sent["runs"], by=self.viewer, reason=reason)
+                transaction.set_rollback(sent["preview"])
+        except CorrectionError as error:
+            field = "reason" if sent["excluded"] and not reason else "runs"
+            raise parameters.refuse(field, str(error)) from None
+        said = {
+            "preview": sent["preview"],
+            "runs": effect.runs,
+            "uploads": effect.uploads,
+            "series": effect.series,
+        }
+        return Response(ExclusionsSerializer(said).data)
+
+
+def _require_triage_somewhere(view: View) -> None:
+    """Refuse who can triage nothing before anything is said of the body. Raises NotAllowed."""
+    if not view.viewer.may_somewhere(Scope.TRIAGE):
+        raise NotAllowed("this needs the scope 'triage'")
