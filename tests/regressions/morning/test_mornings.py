@@ -145,7 +145,13 @@ def test_a_row_holds_the_newest_night_against_its_level(project):
 def test_a_single_night_far_below_is_likely_worse(project):
     now = nights(project, [*steady(20), 90.0])
     [row] = morning_of(project, now=now).rows
-    assert row.verdict == "likely_worse"
+    assert (row.verdict, row.beyond) == ("likely_worse", 1)
+
+
+def test_several_nights_far_above_are_counted(project):
+    now = nights(project, [*steady(20), 110.0, 110.2])
+    [row] = morning_of(project, now=now).rows
+    assert (row.verdict, row.beyond) == ("likely_better", 2)
 
 
 def test_a_young_history_says_how_many_nights_it_needs(project):
