@@ -11,12 +11,13 @@ $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
 # --- what people type -----------------------------------------------------------------------------------------
 
-.PHONY: help run test slow lint fuzz cuts screenshots bench bench-detection requirements upgrade clean
+.PHONY: help run test slow scenario lint fuzz cuts screenshots bench bench-detection requirements upgrade clean
 help:
 	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
 	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
 	@echo 'make test          everything that the continuous integration checks'
 	@echo 'make slow          the tests that take long, which make test leaves out'
+	@echo 'make scenario      a simulated year of nights through the API, held against what truly happened'
 	@echo 'make lint          the checks alone, without the tests'
 	@echo 'make fuzz          look for files that break a format, for SECONDS=600'
 	@echo 'make cuts          cut every real file at every line and 200 other places: takes an hour'
@@ -39,6 +40,9 @@ test: .venv/dev.stamp .venv/compiled.stamp .venv/fuzz.stamp node_modules/.stamp
 
 slow: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 	@$(VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m slow
+
+scenario: .venv/dev.stamp .venv/compiled.stamp
+	@$(VENV) -m pytest -m slow tests/scenario
 
 lint: .venv/dev.stamp
 	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment

@@ -106,13 +106,16 @@ class Incident(models.Model):
     def subject(self) -> str:
         """What it is about: ``MariaDB main``, or the machine where it concerns no single product.
 
-        Of a silence of one job, both: ``MariaDB main on bench-03``.
+        Of a silence of one job, both: ``MariaDB main on bench-03``. So of a control, which tells of its
+        machine.
         """
         if self.product is None:
             return str(self.hardware or "")
         of_product = f"{self.product} {self.branch or self.line}".strip()
-        is_silence = self.kind == self.Kind.SILENCE and self.hardware
-        return f"{of_product} on {self.hardware}" if is_silence else of_product
+        if self.hardware is None or self.kind not in {self.Kind.SILENCE, self.Kind.ENVIRONMENT}:
+            return of_product
+        control = "control of " if self.kind == self.Kind.ENVIRONMENT else ""
+        return f"{control}{of_product} on {self.hardware}"
 
     @property
     def is_snoozed(self) -> bool:

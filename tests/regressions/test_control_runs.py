@@ -154,7 +154,7 @@ def test_a_step_of_the_machine_that_the_control_shares_is_no_change_of_the_serve
     assert {one.series.build for one in ChangePoint.objects.all()} == {"control"}
     assert mail.outbox == []
     page = text_of(client.get(incident["page"]))
-    assert "MariaDB main ran on a machine that became slower" in page
+    assert "control of MariaDB main on box ran on a machine that became slower" in page
 
 
 def test_a_history_from_the_door_can_be_read_relative_to_the_control(door, client):

@@ -74,6 +74,12 @@ def test_a_silent_job_and_a_silent_workload_in_words(project, last_run_at):
     )
 
 
+def test_a_control_is_named_with_its_machine(project, last_run_at):
+    incident = silence_of(project, last_run_at, product="MariaDB", branch="main")
+    incident.kind = "environment"
+    assert incident.subject == "control of MariaDB main on bench-03"
+
+
 def test_a_silence_that_ended_in_words(project, last_run_at):
     incident = silence_of(project, last_run_at)
     incident.silence.ended_at = last_run_at + timedelta(days=3)

@@ -1,5 +1,6 @@
 """Time as it passes in the scenario: nights of uploads, the jobs of beat, and somebody who looks at nine."""
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -8,6 +9,7 @@ from benchdash.alerts.tasks import send_alerts
 from benchdash.regressions.analysis.null_runs import null_run
 from benchdash.regressions.analysis.silences import update_silences
 from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project, make_token
 from tests.clock import clock_at
@@ -16,17 +18,16 @@ from tests.scenario.world import COMMITS_A_DAY, night_at
 
 READER = "lead@example.org"
 # Beat looks for changes every few seconds and for silences every hour; so often is enough to know the day.
-_ANALYSES_AT = (7, 13)
-_SILENCES_AT = (4, 8, 14, 20)
+_LOOKS_AT = (7, 20)
+_INCIDENT = re.compile(r"/incidents/(\d+)/")
 
 
 @dataclass
 class Year:
-    """A project that lives through a world; ``mornings`` keeps what ``look`` returned at nine o'clock."""
+    """A project that lives through a world, and what it said on its mornings, at nine o'clock."""
 
     world: object
     smtp: object
-    look: object = None
     mornings: dict = field(default_factory=dict)
     first_told: dict = field(default_factory=dict)  # the night of the first mail of each incident
 
@@ -47,8 +48,7 @@ class Year:
 
     def _pass(self, night):
         events = [(job.hour + 1, self._upload, job) for job in self.world.jobs]
-        events += [(hour, self._look_for_changes, None) for hour in _ANALYSES_AT]
-        events += [(hour, self._look_for_silences, None) for hour in _SILENCES_AT]
+        events += [(hour, self._work, None) for hour in _LOOKS_AT]
         events += [(12, self._bisect, one) for one in self.world.bisects if one.night == night]
         events += [(9, self._look, None), (22, self._look_for_false_alarms, None)]
         for hour, happens, what in sorted(events, key=lambda event: event[0]):
@@ -68,35 +68,31 @@ class Year:
             commit = bisect.of_night * COMMITS_A_DAY + of_day
             self.nightly.measure(bisect.job, night, commit=commit, hour=10 + of_day / 4)
 
-    def _look_for_silences(self, night, _what):
-        update_silences(self.project)
-        self._tell(night)
-
-    def _look_for_changes(self, night, _what):
+    def _work(self, night, _what):
+        """Do what beat does, and note what is told."""
         analyse_touched()
-        self._tell(night)
+        update_silences(self.project)
+        send_alerts()
+        for mail in self.smtp.mails:
+            self.first_told.setdefault(incident_of(mail), night)
 
     def _look_for_false_alarms(self, night, _what):
         if night % 28 == 27:
             null_run(self.project)
 
     def _look(self, night, _what):
-        if self.look:
-            self.mornings[night] = self.look(self.project)
-
-    def _tell(self, night):
-        send_alerts()
-        for mail in self.smtp.mails:
-            self.first_told.setdefault(incident_of(mail), night)
+        if night in self.world.mornings:
+            self.mornings[night] = morning_of(self.project)
 
 
 def incident_of(mail):
-    return int(mail.message["X-Benchdash-Incident"])
+    """The incident that a mail links to."""
+    return int(_INCIDENT.search(mail.text)[1])
 
 
 @contextmanager
-def lived(world, smtp, look=None):
-    year = Year(world, smtp, look)
+def lived(world, smtp):
+    year = Year(world, smtp)
     year.live()
     with clock_at(night_at(world.nights, 9)):
         yield year

@@ -1,7 +1,7 @@
 """What truly happens in the scenario: machines with their noise, jobs, commits, and what changes when."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -111,8 +111,8 @@ class World:
     changes: tuple
     outages: tuple = ()
     bisects: tuple = ()
+    mornings: tuple = ()  # on which somebody looks at the overview
     seed: int = 1
-    levels: dict = field(default_factory=dict)
 
     def speed(self, job, workload, threads, *, commit, night, attempt=""):
         """The throughput of one run: of code as of a commit, on the machine as of a night."""

@@ -248,3 +248,54 @@ def test_however_much_reports_the_statements_stay_the_same(year, django_assert_n
     # Two for the savepoint, the lock, two of the reports, and the silences that are known.
     with django_assert_num_queries(6):
         update_silences(year.project, now=now)
+
+
+# --- when it is told ----------------------------------------------------------------------------------------
+
+
+def hours_until_told(starts, *, delay=timedelta(hours=1), arrivals=None, within_days=20):
+    """How long after the last run a silence is told; None if it is not."""
+    project = make_project()
+    runs = make_runs([make_record(started_at=start) for start in starts], project=project)
+    for run, arrival in zip(runs, arrivals or [start + delay for start in starts], strict=True):
+        Run.objects.filter(pk=run.pk).update(recorded_at=arrival)
+    for hour in range(2, within_days * 24, 2):
+        update_silences(project, now=starts[-1] + timedelta(hours=hour))
+        if project.incidents.exists():
+            return hour
+    return None
+
+
+def test_of_working_days_the_weekend_is_not_missed():
+    fridays_last = [night_at(night) for night in range(33) if night_at(night).weekday() < 5]
+    assert fridays_last[-1].weekday() == 4
+    told = hours_until_told(fridays_last)
+    # Monday and Tuesday were missed.
+    assert 4 * 24 < told <= 4 * 24 + 6
+
+
+def test_a_weekly_job_is_told_after_two_weeks():
+    told = hours_until_told([night_at(7 * week) for week in range(8)])
+    assert 14 * 24 < told <= 15 * 24
+
+
+def test_an_hourly_job_is_told_after_a_day():
+    told = hours_until_told([FIRST_NIGHT + timedelta(hours=hour) for hour in range(15 * 24)])
+    assert 24 < told <= 28
+
+
+def test_results_that_come_in_late_have_their_time():
+    starts = [night_at(night) for night in range(20)]
+    assert hours_until_told(starts) == 52
+    assert hours_until_told(starts, delay=timedelta(hours=10)) == 62
+
+
+def test_a_machine_that_sends_a_week_at_once_has_a_week():
+    starts = [night_at(night) for night in range(42)]
+    arrivals = [night_at(7 * (night // 7) + 7) for night in range(42)]
+    assert hours_until_told(starts, arrivals=arrivals) > 8 * 24
+
+
+def test_what_has_no_rhythm_is_never_silent():
+    starts = [night_at(night) for night in (0, 3, 4, 9, 17, 18, 30, 31, 44)]
+    assert hours_until_told(starts, within_days=14) is None
