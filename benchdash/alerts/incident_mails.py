@@ -6,18 +6,20 @@ from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from benchdash.accounts.time_zones import zone_of
 from benchdash.alerts.addresses import absolute
 from benchdash.alerts.charts import picture
-from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.models import Alert
 from benchdash.alerts.one_click import ACKNOWLEDGE, SNOOZE, SNOOZED_FOR, action_url
 from benchdash.regressions.analysis.spans import Span, last_good_at, span
-from benchdash.regressions.counters import MovedCounter, moved_counters
+from benchdash.regressions.counters import COSTS, MovedCounter, moved_counters
 from benchdash.regressions.headlines import (
     change_words,
     day,
     figure,
     largest_figure,
     levels,
+    rhythm,
     series_words,
     silence_words,
     speed_words,
@@ -29,6 +31,7 @@ from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
 from benchdash.regressions.ranges import range_of
 from benchdash.regressions.surroundings import around
+from benchdash.results.metrics import family
 from benchdash.results.points import Point, histories
 from benchdash.results.wording import MINUS, NO_BREAK, change, count, counted, metric_name, unit_words
 
@@ -38,7 +41,6 @@ MAX_COUNTERS: Final = 6
 MAX_SUBJECT: Final = 150
 _MAX_NAMED_WORKLOADS: Final = 2
 _What = IncidentEvent.What
-_UTC: Final = ZoneInfo("UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,17 @@ def _products(changed: Sequence[ChangePoint]) -> list[str]:
 
 
 def confirmed_evidence(incident: Incident) -> list[ChangePoint]:
-    """Return what a mail tells of: the confirmed change points, the largest change of speed first."""
-    return [one for one in evidence(incident) if one.state == ChangePoint.State.CONFIRMED]
+    """Return what a mail tells of: the confirmed change points, the largest change of speed first.
+
+    What an operation costs comes last: it explains a loss, and is none.
+    """
+    confirmed = [one for one in evidence(incident) if one.state == ChangePoint.State.CONFIRMED]
+    return sorted(confirmed, key=lambda one: family(one.series.metric) == COSTS)
 
 
 def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
     """Return what the templates of a mail about an incident show, and its picture."""
-    incident, zone = alert.incident, zone_of(alert.subscription)
+    incident, zone = alert.incident, alert.subscription.zone if alert.subscription else zone_of()
     changed = confirmed_evidence(incident)
     points = histories([one.series_id for one in changed[:MAX_SERIES]])
     where = span(incident, last_good_at=last_good_at(incident, changed))
@@ -119,7 +125,6 @@ def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
         "news": news_of(alert, changed),
         "title": _title(incident),
         "is_silence": incident.kind == Incident.Kind.SILENCE,
-        "silence": silence_words(incident) if incident.kind == Incident.Kind.SILENCE else "",
         "silence_facts": _silence_facts(incident, zone),
         "span": where,
         "began": time_words(incident.started_at, zone),
@@ -135,7 +140,7 @@ def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
         "family": family_evidence(changed),
         "differences": differences[:MAX_DIFFERENCES],
         "more_differences": max(0, len(differences) - MAX_DIFFERENCES),
-        "counters": [_counter_words(one) for one in moved_counters(changed)[:MAX_COUNTERS]],
+        "counters": _counters(changed),
         "compare_url": compare_url(incident, incident.project),
         "between": between,
         **_actions(alert),
@@ -199,11 +204,6 @@ def _loss(incident: Incident) -> str:
 # --- words ------------------------------------------------------------------------------------------------
 
 
-def zone_of(subscription: Subscription | None) -> ZoneInfo:
-    """Return the time zone of who reads the mail."""
-    return subscription.zone if subscription else _UTC
-
-
 def time_words(time: datetime, zone: ZoneInfo) -> str:
     """``2026-11-09 02:00 UTC``, ``2026-11-09 03:00 Europe/Berlin``."""
     return f"{time.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
@@ -225,8 +225,9 @@ def _silence_facts(incident: Incident, zone: ZoneInfo) -> list[tuple[str, str]]:
     if silence is None:
         return []
     facts = [
+        ("Used to report", rhythm(silence.cadence_s)),
         ("Last run", time_words(silence.last_run_at, zone)),
-        ("Missed", f"since {time_words(incident.started_at, zone)}"),
+        ("First run missed", f"was due {time_words(incident.started_at, zone)}"),
     ]
     if silence.ended_at:
         facts.append(("Reports again", f"since {time_words(silence.ended_at, zone)}"))
@@ -250,7 +251,9 @@ def _named_workloads(changed: Sequence[ChangePoint]) -> str:
 
 def _shortened(text: str) -> str:
     text = " ".join(text.replace(MINUS, "-").replace(NO_BREAK, " ").split())
-    return text if len(text) <= MAX_SUBJECT else f"{text[: MAX_SUBJECT - 3].rstrip()}..."
+    if len(text) <= MAX_SUBJECT:
+        return text
+    return f"{text[: MAX_SUBJECT - 3].rpartition(' ')[0].rstrip(',')}..."
 
 
 def _between(incident: Incident) -> str:
@@ -268,10 +271,18 @@ def _between(incident: Incident) -> str:
     )
 
 
+def _counters(changed: Sequence[ChangePoint]) -> list[str]:
+    """Write the counters that moved with the worst series and did not change level themselves."""
+    own = {one.series_id for one in changed}
+    moved = [one for one in moved_counters(changed) if one.series.pk not in own]
+    return [_counter_words(one) for one in moved[:MAX_COUNTERS]]
+
+
 def _counter_words(counter: MovedCounter) -> str:
     """``CPU per operation of oltp_read_only: 0.28 to 0.36 ms (+28.6 %)``."""
     series = counter.series
-    unit = unit_words(series.metric, series.unit)
+    # The names of such counters already say that they are per operation.
+    unit = "" if series.unit == "1/op" else unit_words(series.metric, series.unit)
     levels = f"{_significant(counter.before)} to {_significant(counter.after)}"
     return (
         f"{metric_name(series.metric)}: {f'{levels} {unit}' if unit else levels} ({change(counter.change)})"

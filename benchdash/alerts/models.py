@@ -103,7 +103,7 @@ class Subscription(models.Model):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of its digests."""
+        """The time zone of its mails."""
         return zone_of(self.time_zone, self.user.time_zone if self.user else "")
 
     @property

@@ -1,12 +1,13 @@
 """Who is owed which incident, and which news of it."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value
 from django.utils import timezone
 
 from benchdash.accounts.models import Membership, Project
@@ -49,16 +50,10 @@ def untold_incidents() -> list[Owed]:
 
     One statement, and three more where a subscription asks for a group of workloads.
     """
-    columns = ("project", _INCIDENT, "address", "pk", "workload_group", f"{_INCIDENT}__kind")
-    found = [(Owed(*row[:4]), *row[4:]) for row in _untold().values_list(*columns)]
-    groups = _workload_groups({owed.incident_id for owed, wanted, _ in found if wanted})
-    return [
-        owed
-        for owed, wanted, kind in found
-        if not wanted
-        or wanted in groups.get(owed.incident_id, ())
-        or (owed.incident_id not in groups and kind in _OF_MACHINES)
-    ]
+    columns = ("project", _INCIDENT, "address", "pk", "workload_group")
+    found = [(Owed(*row[:4]), row[4]) for row in _untold().values_list(*columns)]
+    groups = _workload_groups({owed.incident_id for owed, wanted in found if wanted})
+    return [owed for owed, wanted in found if not wanted or wanted in groups.get(owed.incident_id, {wanted})]
 
 
 def untold_news() -> list[Owed]:
@@ -235,15 +230,24 @@ def _workload_groups(incident_ids: set[int]) -> dict[int, set[str | None]]:
     """
     if not incident_ids:
         return {}
-    confirmed = ChangePoint.objects.filter(incident__in=incident_ids, state=ChangePoint.State.CONFIRMED)
-    changed = confirmed.exclude(incident__kind__in=_OF_MACHINES)
+    of_series = (
+        Incident.objects.filter(pk__in=incident_ids)
+        .exclude(kind__in=_OF_MACHINES)
+        .annotate(
+            names=ArrayAgg(
+                "change_points__series__workload__name",
+                filter=Q(change_points__state=ChangePoint.State.CONFIRMED),
+                default=Value([], output_field=ArrayField(TextField())),
+            )
+        )
+    )
     silent = Silence.objects.filter(incident__in=incident_ids, workload__isnull=False)
     rows = [
-        *changed.values_list("incident__project", "incident", "series__workload__name").distinct(),
-        *silent.values_list("incident__project", "incident", "workload__name"),
+        *of_series.values_list("project", "pk", "names"),
+        *(
+            (project_id, pk, [name])
+            for project_id, pk, name in silent.values_list("incident__project", "incident", "workload__name")
+        ),
     ]
     groupings = groupings_of({project_id for project_id, _, _ in rows})
-    groups: dict[int, set[str | None]] = defaultdict(set)
-    for project_id, incident_id, workload in rows:
-        groups[incident_id].add(groupings[project_id].of(workload))
-    return groups
+    return {pk: {groupings[project_id].of(name) for name in names} for project_id, pk, names in rows}

@@ -4,18 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.conf import settings
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
 from benchdash.accounts.models import Project
+from benchdash.alerts.addresses import absolute
+from benchdash.alerts.incident_mails import confirmed_evidence, news_of, subject_of
 from benchdash.alerts.models import Alert, Subscription
-from benchdash.regressions.headlines import change_words, figure, levels, series_words, what_happened
+from benchdash.regressions.headlines import change_words, figure, levels, series_words
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.queries import evidence
 from benchdash.results.models import ServerVersion
-from benchdash.results.wording import NO_BREAK, metric_name
+from benchdash.results.wording import NO_BREAK
 
 OPENED: Final = "opened"
 TEST: Final = "test"
@@ -24,15 +23,7 @@ MAX_SERIES = 12
 MAX_LINES = 3
 
 _Payload = Subscription.Payload
-_BEGINNINGS: Final = {
-    OPENED: "",
-    "confirmed": "Confirmed: ",
-    "spread": "Spread to more series: ",
-    "withdrawn": "Withdrawn: ",
-    "recovered": "Recovered: ",
-    "returned": "Reported again: ",
-}
-EVENTS: Final = (*_BEGINNINGS, TEST)
+EVENTS: Final = (OPENED, "confirmed", "spread", "withdrawn", "recovered", "returned", TEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +43,29 @@ def event_of(alert: Alert) -> str:
 def payload_of(alert: Alert, payload: str, *, delivery: str) -> dict[str, Any]:
     """Return what a webhook of this payload is sent about an alert; ``delivery`` names it."""
     incident = alert.incident
-    changed = evidence(incident)
+    changed = confirmed_evidence(incident)
+    news = news_of(alert, changed)
     message = _Message(
-        title=_title(incident, event_of(alert)),
-        lines=[_line(one) for one in changed[:MAX_LINES]],
-        url=_address("dashboard:incident", incident.project.slug, incident.pk),
+        title=_title(incident, changed),
+        lines=[*([news] if news else []), *(_line(one) for one in changed[:MAX_LINES])],
+        url=absolute("dashboard:incident", incident.project.slug, incident.pk),
     )
     if payload in _CHATS:
         return _CHATS[payload](message)
     return {
         **_envelope(event_of(alert), incident.project, message, delivery=delivery),
+        "news": news,
         "incident": _incident(incident, changed),
     }
 
 
 def test_payload(project: Project, payload: str, *, delivery: str) -> dict[str, Any]:
     """Return what a webhook is sent to try it."""
-    url = _address("dashboard:overview", project.slug)
+    url = absolute("dashboard:overview", project.slug)
     message = _Message(f"A test of the webhook of {project.name}: incidents arrive here.", [], url)
     if payload in _CHATS:
         return _CHATS[payload](message)
-    return {**_envelope(TEST, project, message, delivery=delivery), "incident": None}
+    return {**_envelope(TEST, project, message, delivery=delivery), "news": "", "incident": None}
 
 
 def _envelope(event: str, project: Project, message: _Message, *, delivery: str) -> dict[str, Any]:
@@ -90,7 +83,7 @@ def _incident(incident: Incident, changed: Sequence[ChangePoint]) -> dict[str, A
     """Return the incident in the words of the API."""
     return {
         "id": incident.pk,
-        "url": _address("api:incident-detail", incident.pk),
+        "url": absolute("api:incident-detail", incident.pk),
         "kind": incident.kind,
         "status": incident.status,
         "state": incident.state,
@@ -132,21 +125,17 @@ def _changed(change_point: ChangePoint) -> dict[str, Any]:
     }
 
 
-def _title(incident: Incident, event: str) -> str:
-    words = f"{_BEGINNINGS.get(event, '')}{incident.subject} {what_happened(incident)}"
-    if said := figure(incident):
-        words += f", {metric_name(incident.metric)} {said}"
-    return f"{words}, when {incident.cause}" if incident.cause else words
+def _title(incident: Incident, changed: Sequence[ChangePoint]) -> str:
+    """Say the incident in one line; of one that was withdrawn no series is left to count."""
+    if changed or incident.kind == Incident.Kind.SILENCE:
+        return subject_of(incident, changed)
+    return f"{incident.subject}: {figure(incident)}"
 
 
 def _line(change_point: ChangePoint) -> str:
     series = change_point.series
     words = f"{series_words(series)} on {series.hardware.name}: {levels(change_point)}"
     return words if change_point.change is None else f"{words} ({change_words(change_point)})"
-
-
-def _address(name: str, *args: object) -> str:
-    return f"{settings.SITE_URL}{reverse(name, args=args)}"
 
 
 # --- chats ------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from benchdash.accounts.services import audit
 from benchdash.accounts.time_zones import is_time_zone
 from benchdash.alerts.channels import channel_of
 from benchdash.alerts.models import Alert, Confirmation, Digest, Subscription
+from benchdash.alerts.refusals import forget_refusals
 from benchdash.celery import ring
 from benchdash.regressions.models import Incident
 from benchdash.results.models import Hardware, Product
@@ -33,7 +34,7 @@ OF_MAIL: Final = ~Q(address__contains="://")
 _WHEN: Final = ("hour", "weekday", "time_zone", "all_quiet")
 
 
-class Wishes(TypedDict, total=False):
+class SubscriptionWishes(TypedDict, total=False):
     """What a subscription tells of, and when; fields of Subscription. What is left out is its default."""
 
     product: Product | None
@@ -51,7 +52,7 @@ class Wishes(TypedDict, total=False):
 
 
 def subscribe(
-    project: Project, address: str, *, by: Viewer | None = None, **wishes: Unpack[Wishes]
+    project: Project, address: str, *, by: Viewer | None = None, **wishes: Unpack[SubscriptionWishes]
 ) -> tuple[Subscription, bool]:
     """Return the subscription and whether it is new; the same one again stays one.
 
@@ -81,7 +82,7 @@ def subscribe(
     return subscription, created
 
 
-def change(subscription: Subscription, *, by: Viewer, **wishes: Unpack[Wishes]) -> None:
+def change(subscription: Subscription, *, by: Viewer, **wishes: Unpack[SubscriptionWishes]) -> None:
     """Give a subscription other wishes; what is left out stays.
 
     Raises django.core.exceptions.ValidationError for wishes that cannot be, or that another subscription of
@@ -102,7 +103,7 @@ def change(subscription: Subscription, *, by: Viewer, **wishes: Unpack[Wishes]) 
         raise ValidationError(f"{subscription.address} has such a subscription already") from None
 
 
-def _checked(wishes: Wishes) -> dict[str, Any]:
+def _checked(wishes: SubscriptionWishes) -> dict[str, Any]:
     """Return wishes as they are stored. Raises django.core.exceptions.ValidationError."""
     checked: dict[str, Any] = dict(wishes)
     for name in ("branch", "workload_group", "metric", "time_zone"):
@@ -178,6 +179,16 @@ def end_unconfirmed() -> None:
     for subscription in waiting.select_related("project", "product", "hardware"):
         unsubscribe(subscription, by=NOBODY, reason=f"not confirmed within {within.days} days")
     Confirmation.objects.filter(owed_at__lt=before).delete()
+
+
+def try_again(subscription: Subscription, *, by: Viewer) -> None:
+    """Forget that the address was refused, so that what it is owed is sent again."""
+    with transaction.atomic():
+        forget_refusals(subscription.address)
+        for owed in (Alert, Digest, Confirmation):
+            owed._default_manager.filter(address=subscription.address, sent_at=None).update(retry_at=None)
+        audit(subscription.project, by, "refused address tried again", _subject(subscription))
+    ring(settings.ALERTS_DOORBELL)
 
 
 def unsubscribe(subscription: Subscription, *, by: Viewer, reason: str = "") -> None:

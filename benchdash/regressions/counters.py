@@ -20,7 +20,7 @@ MAX_GROUPS: Final = 5
 """So many groups before and after a change tell both levels of a counter."""
 MIN_MOVE: Final = 0.03
 """Counters that moved by less are not worth telling."""
-_COSTS: Final = "Cost per operation"
+COSTS: Final = "Cost per operation"
 _MIN_NOISES: Final = 3
 _MAX_DISTANCE: Final = timedelta(days=60)
 
@@ -51,7 +51,7 @@ def moved_counters(change_points: Sequence[ChangePoint]) -> list[MovedCounter]:
         return []
     own = told_by.series
     beside = Place.of(own).series().filter(workload=own.workload_id, threads=own.threads, is_derived=False)
-    counters = {one.pk: one for one in beside if one.pk != own.pk and family(one.metric) == _COSTS}
+    counters = {one.pk: one for one in beside if one.pk != own.pk and family(one.metric) == COSTS}
     if not counters:
         return []
     since, until = _around(told_by)

@@ -35,7 +35,7 @@ OF_RULE: Final = (SMALLEST_CHANGE, MIN_CONFIDENCE, SILENT_METRICS, EQUIVALENCE_M
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class IncidentRule:
     """Which confirmed change points make an incident: one that passes is enough for it.
 
     It is never laxer than detection, which finds nothing below ``MIN_EFFECT``; so what another rule would
@@ -62,12 +62,12 @@ class Rule:
         )
 
 
-def rule_of(project: Project) -> Rule:
+def rule_of(project: Project) -> IncidentRule:
     return rule_from(project.options)
 
 
-def rule_from(options: dict[str, Any]) -> Rule:
-    return Rule(
+def rule_from(options: dict[str, Any]) -> IncidentRule:
+    return IncidentRule(
         smallest_change=max(options.get(SMALLEST_CHANGE, MIN_EFFECT), MIN_EFFECT),
         min_confidence=options.get(MIN_CONFIDENCE, 0.0),
         silent_metrics=frozenset(options.get(SILENT_METRICS, ())),

@@ -48,7 +48,14 @@ from benchdash.regressions.analysis.places import (
 from benchdash.regressions.analysis.sensitivities import keep_sensitivities
 from benchdash.regressions.detection.growing_tables import joint_looks
 from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
-from benchdash.regressions.options import FORMER_RULE, OF_RULE, historical_after, rule_from, rule_of
+from benchdash.regressions.options import (
+    FORMER_RULE,
+    OF_RULE,
+    IncidentRule,
+    historical_after,
+    rule_from,
+    rule_of,
+)
 from benchdash.regressions.queries import LIVE
 from benchdash.results.models import Measurement, Product, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
@@ -164,22 +171,30 @@ def change_rule(project: Project, rule: Mapping[str, object], *, by: Viewer) -> 
     after = rule_from(project.options)
     if after == before:
         return
-    confirmed = ChangePoint.objects.filter(
-        series__project=project, state=ChangePoint.State.CONFIRMED
-    ).select_related("series")
-    ChangePoint.objects.filter(
-        pk__in=[one.pk for one in confirmed if after.tells_of(one) and not before.tells_of(one)]
-    ).update(quiet=True)
-    _apply_rule(project)
-
-
-def _apply_rule(project: Project) -> None:
-    """Make the incidents of a project agree with its rule; what they are made of stays."""
-    rule = rule_of(project)
-    evidence: dict[int, list[ChangePoint]] = defaultdict(list)
     live = ChangePoint.objects.filter(LIVE, incident__project=project).select_related("series")
-    for one in live.order_by("pk"):
+    evidence: dict[int, list[ChangePoint]] = defaultdict(list)
+    for one in live.only(*_JUDGED).order_by("pk"):
         evidence[one.incident_id or 0].append(one)
+    news = [
+        one
+        for one in chain.from_iterable(evidence.values())
+        if one.state == ChangePoint.State.CONFIRMED and after.tells_of(one) and not before.tells_of(one)
+    ]
+    for one in news:
+        one.quiet = True
+    ChangePoint.objects.filter(pk__in=[one.pk for one in news]).update(quiet=True)
+    _apply_rule(after, evidence)
+
+
+# What a rule asks of a change point.
+_JUDGED = (
+    *("incident_id", "state", "quiet", "historical", "before", "after", "change", "confidence"),
+    *("series__metric", "series__direction"),
+)
+
+
+def _apply_rule(rule: IncidentRule, evidence: Mapping[int, Sequence[ChangePoint]]) -> None:
+    """Make incidents agree with a rule; ``evidence`` are their live change points by their ids."""
     changed = []
     for incident in Incident.objects.filter(pk__in=list(evidence)):
         before = incident.left_out, incident.quiet

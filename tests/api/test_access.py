@@ -282,14 +282,14 @@ def test_those_who_triage_write(private_world):
 
 def test_those_who_only_read_do_not_write(private_world):
     def expected(key, who):
-        return 404 if key == ("DELETE", "subscription-detail") else 403
+        return 404 if key[1] == "subscription-detail" else 403
 
     assert wrong(private_world, WRITES, READERS, expected) == {}
 
 
 def test_nobody_from_outside_writes_to_a_public_project(public_world):
     def expected(key, who):
-        if key == ("DELETE", "subscription-detail"):
+        if key[1] == "subscription-detail":
             return 404
         return 401 if who == "anonymous" else 403
 

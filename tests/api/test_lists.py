@@ -215,6 +215,7 @@ def test_a_series_is_shown_as_the_contract_says(project, anonymous):
         "direction": "lower",
         "is_derived": False,
         "points": 2,
+        "sensitivity": None,
     }
 
 

@@ -13,6 +13,7 @@ from benchdash.results.models import Run
 from benchdash.results.readings import HIGHER, Reading
 from tests.api.conftest import make_incident
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
+from tests.regressions.nights import record_nights
 
 pytestmark = pytest.mark.django_db
 
@@ -169,3 +170,19 @@ def test_a_long_series_takes_no_more_statements(project, anonymous, django_asser
     series = make_series(range(100, 160), project=project)
     with django_assert_max_num_queries(6):
         assert len(points(anonymous, series)["rows"]) == 60
+
+
+def test_a_series_says_how_it_scatters_and_what_is_found_in_it(project, anonymous):
+    record_nights(project, [1.0] * 30, workloads=("w",))
+    analyse_touched()
+    [series] = anonymous.get("/api/v1/series/").json()["results"]
+    found = series["sensitivity"]
+    assert list(found) == [
+        *("noise", "smallest_change", "groups_a_year", "runs", "sessions"),
+        *("more_runs", "smallest_change_with_more_runs"),
+        *("more_sessions", "smallest_change_with_more_sessions"),
+    ]
+    assert 0.005 < found["noise"] < found["smallest_change"] < 0.1
+    assert (found["groups_a_year"], found["runs"], found["sessions"]) == (365, 1, 1)
+    assert (found["more_runs"], found["smallest_change_with_more_runs"]) == (4, None)
+    assert anonymous.get(f"/api/v1/series/{series['id']}/").json() == series

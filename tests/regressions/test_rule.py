@@ -8,7 +8,7 @@ from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.services import owe_alerts
 from benchdash.regressions.analysis.replays import replay
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.options import Rule, rule_of
+from benchdash.regressions.options import IncidentRule, rule_of
 from benchdash.regressions.queries import open_incidents
 from benchdash.regressions.services import analyse_touched, change_rule, recompute
 from tests.alerts.incidents import make_incident
@@ -87,14 +87,14 @@ def test_a_confidence_that_is_asked_for_leaves_out_what_is_less_sure(project):
     incident = make_incident(project)
     one = incident.change_points.get()
     one.confidence = 0.9
-    assert Rule(min_confidence=0.9).tells_of(one)
-    assert not Rule(min_confidence=0.95).tells_of(one)
+    assert IncidentRule(min_confidence=0.9).tells_of(one)
+    assert not IncidentRule(min_confidence=0.95).tells_of(one)
     one.state = "suspected"
-    assert Rule(min_confidence=0.95).tells_of(one)
+    assert IncidentRule(min_confidence=0.95).tells_of(one)
 
 
 def test_a_rise_of_counts_has_no_per_cent_and_is_never_too_small():
-    assert Rule(smallest_change=0.5).passes("errors_per_s", None, confidence=0.99)
+    assert IncidentRule(smallest_change=0.5).passes("errors_per_s", None, confidence=0.99)
 
 
 def test_a_rule_is_never_laxer_than_detection(project):
@@ -181,7 +181,7 @@ def test_other_options_of_the_project_stay(project, admin):
 def test_a_replay_says_what_a_rule_would_have_raised_and_what_people_called_invalid(project):
     kept = make_incident(project, metrics={"tps": (1000.0, 800.0)})
     small = make_incident(project, metrics={"tps": (1000.0, 970.0)}, branch="10.6", state="invalid")
-    told = replay(project, today=Rule(), tried=Rule(smallest_change=0.05))
+    told = replay(project, today=IncidentRule(), tried=IncidentRule(smallest_change=0.05))
     assert told.today.ids == {kept.pk, small.pk}
     assert (told.today.number, told.today.invalid) == (2, 1)
     assert told.tried.ids == {kept.pk}
@@ -190,14 +190,14 @@ def test_a_replay_says_what_a_rule_would_have_raised_and_what_people_called_inva
 
 def test_a_replay_of_a_laxer_rule_says_what_would_come(project):
     small = make_incident(project, metrics={"tps": (1000.0, 970.0)})
-    told = replay(project, today=Rule(smallest_change=0.05), tried=Rule())
+    told = replay(project, today=IncidentRule(smallest_change=0.05), tried=IncidentRule())
     assert (told.gone, told.come) == ([], [small.pk])
 
 
 def test_a_replay_counts_what_was_withdrawn_after_it_was_told(project):
     incident = make_incident(project, status="withdrawn")
     ChangePoint.objects.update(confirmed_at=incident.confirmed_at, state="withdrawn")
-    told = replay(project, today=Rule(), tried=Rule())
+    told = replay(project, today=IncidentRule(), tried=IncidentRule())
     assert (told.today.number, told.today.withdrawn) == (1, 1)
 
 
@@ -205,11 +205,11 @@ def test_a_replay_leaves_out_what_a_machine_explains_and_improvements(project):
     machine = make_incident(project, kind="environment")
     make_incident(project, branch="10.6", folded_into=machine)
     make_incident(project, branch="10.11", kind="improvement")
-    assert replay(project, today=Rule(), tried=Rule()).today.number == 0
+    assert replay(project, today=IncidentRule(), tried=IncidentRule()).today.number == 0
 
 
 def test_a_project_without_runs_has_nothing_to_replay(project):
-    told = replay(project, today=Rule(), tried=Rule(smallest_change=0.2))
+    told = replay(project, today=IncidentRule(), tried=IncidentRule(smallest_change=0.2))
     assert (told.until, told.days, told.today.number) == (None, 0, 0)
 
 
@@ -218,7 +218,7 @@ def test_any_number_of_incidents_takes_the_same_statements(project, django_asser
     for branch in ("10.6", "10.11", "11.4"):
         make_incident(project, branch=branch)
     with django_assert_num_queries(3):
-        assert replay(project, today=Rule(), tried=Rule()).today.number == 4
+        assert replay(project, today=IncidentRule(), tried=IncidentRule()).today.number == 4
 
 
 def test_the_replay_of_the_rule_that_held_agrees_with_what_was_raised(project, admin):
@@ -228,6 +228,6 @@ def test_the_replay_of_the_rule_that_held_agrees_with_what_was_raised(project, a
     analyse_touched()
     project.refresh_from_db()
     raised = Incident.objects.filter(project=project, left_out=False, status="confirmed")
-    told = replay(project, today=rule_of(project), tried=Rule())
+    told = replay(project, today=rule_of(project), tried=IncidentRule())
     assert told.today.ids == set(raised.values_list("pk", flat=True))
     assert told.tried.number == 2

@@ -141,7 +141,7 @@ class IncidentSerializer(serializers.Serializer[Any]):
     worst_of = SeriesReferenceSerializer(source="largest.series", allow_null=True, default=None)
     cause = serializers.SerializerMethodField()
     origin = serializers.CharField()
-    series = serializers.SerializerMethodField()
+    series = serializers.IntegerField(source="series_count")
     of = serializers.IntegerField(source="looked_at")
     started_at = serializers.DateTimeField()
     detected_at = serializers.DateTimeField()
@@ -175,9 +175,6 @@ class IncidentSerializer(serializers.Serializer[Any]):
 
     def get_cause(self, incident: Incident) -> str | None:
         return incident.cause or None
-
-    def get_series(self, incident: Incident) -> int:
-        return len({one.series_id for one in incident.change_points.all()})
 
     def get_bug_url(self, incident: Incident) -> str | None:
         return bug_url(incident, incident.project) or None

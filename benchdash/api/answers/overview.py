@@ -38,10 +38,10 @@ class _PlaceField(serializers.Serializer[Any]):
 class StandingSerializer(_PlaceField):
     """A workload at one thread count. ``of_level`` is its newest ``value`` as a share of its level.
 
-    The level is the median of the groups before, since the last confirmed change. ``usual`` is how far from 1
-    ``of_level`` falls in 99 of 100 nights without a change. ``verdict`` is ``same`` within that and
-    ``likely_worse`` or ``likely_better`` beyond; ``unknown`` where ``needed`` more groups tell. ``incident``
-    is that of the last confirmed change, which made the level what it is.
+    The level is the median of the groups before, since the last confirmed change, whose incident is
+    ``incident``. ``usual`` is how far from 1 ``of_level`` falls in 99 of 100 nights without a change.
+    ``verdict`` is ``same`` within that, and ``likely_worse`` or ``likely_better`` where the newest groups, as
+    many as ``beyond`` says, lie outside; ``unknown`` where ``needed`` more groups would tell.
     """
 
     workload = serializers.CharField()
@@ -54,6 +54,7 @@ class StandingSerializer(_PlaceField):
     of_level = serializers.FloatField(allow_null=True)
     usual = serializers.FloatField(allow_null=True)
     verdict = serializers.ChoiceField(choices=VERDICTS)
+    beyond = serializers.IntegerField()
     groups = serializers.IntegerField()
     needed = serializers.IntegerField()
     at = serializers.DateTimeField(source="measured_at")

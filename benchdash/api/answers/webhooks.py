@@ -92,13 +92,15 @@ class _ToldProjectSerializer(serializers.Serializer[Any]):
 class DeliverySerializer(serializers.Serializer[Any]):
     """The body that a webhook with the payload ``json`` is sent.
 
-    ``delivery`` is the same when it is sent again. ``incident`` is null in a test.
+    ``delivery`` is the same when it is sent again. ``text`` is the subject of the mail, ``news`` what is new
+    to who was told before. ``incident`` is null in a test.
     """
 
     event = serializers.ChoiceField(choices=EVENTS)
     delivery = serializers.CharField()
     sent_at = serializers.DateTimeField()
     text = serializers.CharField()
+    news = serializers.CharField(allow_blank=True)
     page = serializers.CharField()
     project = _ToldProjectSerializer()
     incident = _ToldIncidentSerializer(allow_null=True)

@@ -1,13 +1,16 @@
 """Annotations of charts, and excluding or restoring several runs."""
 
+from typing import TypeVar
+
 from django.db import transaction
+from django.db.models import Q
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.access import NotAllowed
-from benchdash.accounts.models import Scope
+from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.answers.annotations import AnnotationSerializer, ExclusionsSerializer
 from benchdash.api.parameters import NamedFilter
@@ -16,6 +19,8 @@ from benchdash.api.views.base import RowsView, View
 from benchdash.results.annotations import annotate, remove_annotation
 from benchdash.results.corrections import CorrectionError, exclude_runs, restore_runs
 from benchdash.results.models import Annotation, Hardware, Product
+
+_Named = TypeVar("_Named", Hardware, Product)
 
 
 @extend_schema_view(
@@ -43,15 +48,14 @@ class AnnotationViews(RowsView):
         sent = self.sent(AnnotationRequest)
         project = self.project(sent.get("project", ""))
         self.viewer.require(Scope.TRIAGE, project)
-        of: dict[str, Hardware | Product | None] = {}
-        for name, model in (("hardware", Hardware), ("product", Product)):
-            if said := sent.get(name):
-                found = model._default_manager.filter(project=project, name=said).first()
-                if found is None:
-                    raise parameters.refuse(name, f"the project has no {name} '{said}'")
-                of[name] = found
         made = annotate(
-            project, at=sent["at"], until=sent.get("until"), text=sent["text"], by=self.viewer, **of
+            project,
+            at=sent["at"],
+            until=sent.get("until"),
+            text=sent["text"],
+            hardware=_known(Hardware, project, sent.get("hardware")),
+            product=_known(Product, project, sent.get("product")),
+            by=self.viewer,
         )
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
@@ -93,6 +97,18 @@ class ExclusionsView(View):
             "series": effect.series,
         }
         return Response(ExclusionsSerializer(said).data)
+
+
+def _known(model: type[_Named], project: Project, name: str | None) -> _Named | None:
+    """Find the thing of this name, or of this old one. Raises rest_framework's ValidationError."""
+    if not name:
+        return None
+    called = Q(name=name) | Q(aliases__name=name)
+    found = model._default_manager.filter(called, project=project).first()
+    if found is None:
+        kind = model.__name__.lower()
+        raise parameters.refuse(kind, f"the project has no {kind} '{name}'")
+    return found
 
 
 def _require_triage_somewhere(view: View) -> None:

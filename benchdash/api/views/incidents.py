@@ -26,7 +26,7 @@ from benchdash.api.requests import CommentRequest, TriageRequest, TriageTogether
 from benchdash.api.views.base import RowsView
 from benchdash.regressions import triage
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.queries import LIVE, open_filter, seen_on
+from benchdash.regressions.queries import LIVE, described, open_filter, seen_on
 from benchdash.results.models import Hardware, Product
 from benchdash.results.queries import ids_called
 
@@ -63,13 +63,13 @@ _ASSIGNEE = Filter("assignee", "assignee__email", "the address of a member; empt
     ),
 )
 class IncidentViews(RowsView):
-    queryset = Incident.objects.select_related(
-        *("project", "product", "hardware", "since", "until", "assignee", "largest__series__workload"),
-        *("recovered_by__project", "folded_into__project"),
-        *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
-    ).prefetch_related(
-        Prefetch("change_points", queryset=_CHANGE_POINTS.order_by("pk")),
-        Prefetch("recovers", queryset=_RECOVERS),
+    queryset = (
+        described(Incident.objects.all())
+        .select_related("project", "recovered_by__project", "folded_into__project")
+        .prefetch_related(
+            Prefetch("change_points", queryset=_CHANGE_POINTS.order_by("pk")),
+            Prefetch("recovers", queryset=_RECOVERS),
+        )
     )
     order = ("-detected_at", "-pk")
     filters = (

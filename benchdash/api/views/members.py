@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.models import Subscription
-from benchdash.alerts.subscriptions import OF_MAIL, Wishes, change, subscribe, unsubscribe
+from benchdash.alerts.subscriptions import OF_MAIL, SubscriptionWishes, change, subscribe, unsubscribe
 from benchdash.api import parameters
 from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
 from benchdash.api.parameters import Filter, NamedFilter
@@ -151,13 +151,13 @@ class SubscriptionViews(RowsView):
             raise NotAllowed(f"this is for members of the project '{project.slug}'")
 
 
-def _wishes(project: Project, sent: Mapping[str, Any]) -> Wishes:
+def _wishes(project: Project, sent: Mapping[str, Any]) -> SubscriptionWishes:
     """Return what is sent as wishes; products and machines by their names."""
-    wishes = {name: value for name, value in sent.items() if name in Wishes.__annotations__}
+    wishes = {name: value for name, value in sent.items() if name in SubscriptionWishes.__annotations__}
     for name, model in (("product", Product), ("hardware", Hardware)):
         if name in wishes:
             wishes[name] = named(model, project, wishes[name])
-    return cast(Wishes, wishes)
+    return cast(SubscriptionWishes, wishes)
 
 
 def named(model: type[_Named], project: Project, name: str | None) -> _Named | None:

@@ -25,7 +25,7 @@ _STILL_REPORTS: Final = timedelta(days=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class AlarmBudget:
     """The false incidents to expect in a year, and with 95 % not more than ``upper``.
 
     ``alarms`` in ``looks`` were counted in ``null_runs`` runs of the project's own shuffled histories;
@@ -55,7 +55,7 @@ def newest_null_runs(project: Project) -> list[NullRun]:
     return list(NullRun.objects.filter(project=project)[:MAX_NULL_RUNS])
 
 
-def false_incidents_per_year(project: Project, null_runs: Sequence[NullRun] | None = None) -> Budget:
+def false_incidents_per_year(project: Project, null_runs: Sequence[NullRun] | None = None) -> AlarmBudget:
     """Estimate how often the rule is wrong in a year, from the newest null runs; three statements at most."""
     runs = newest_null_runs(project) if null_runs is None else null_runs
     alarms = sum(run.incidents for run in runs) if runs else BENCHMARK_ALARMS
@@ -73,7 +73,7 @@ def false_incidents_per_year(project: Project, null_runs: Sequence[NullRun] | No
         else []
     )
     a_year = sum(place["looks"] or 0.0 for place in places)
-    return Budget(
+    return AlarmBudget(
         rate=alarms / looks * a_year if a_year else None,
         upper=most_plausible(alarms) / looks * a_year if a_year else None,
         null_runs=len(runs),

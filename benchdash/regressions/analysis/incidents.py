@@ -14,7 +14,7 @@ from benchdash.regressions.analysis.clusters import SAME_CAUSE_WITHIN, Cluster, 
 from benchdash.regressions.analysis.lives import Life, split_off, store_lives, touched_by_people
 from benchdash.regressions.analysis.machines import waiting_for_machines
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.options import Rule, rule_of
+from benchdash.regressions.options import IncidentRule, rule_of
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.watched_metrics import counted, is_watched
 from benchdash.results.metrics import main_metric
@@ -64,7 +64,7 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     switches = switches_of(change_points)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
     looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
-    rule = rule_of(Project.objects.get(products=product_id)) if change_points else Rule()
+    rule = rule_of(Project.objects.get(products=product_id)) if change_points else IncidentRule()
     lives = {incident.pk: Life.of(incident) for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     clusters = clusters_of(change_points, ranks)
@@ -180,7 +180,7 @@ def _describe(
     *,
     looked_at: int,
     switches: Mapping[Sides, Sequence[Difference]],
-    rule: Rule,
+    rule: IncidentRule,
 ) -> None:
     confirmed = cluster.confirmed
     told_by = confirmed or cluster.members
@@ -203,7 +203,7 @@ def _describe(
     incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED
 
 
-def apply_rule(incident: Incident, told_by: Sequence[ChangePoint], rule: Rule) -> None:
+def apply_rule(incident: Incident, told_by: Sequence[ChangePoint], rule: IncidentRule) -> None:
     """Say whether the rule leaves an incident out, and whether it is quiet; ``told_by`` tells of it."""
     passing = [one for one in told_by if rule.tells_of(one)]
     of_rule = incident.kind in (Incident.Kind.REGRESSION, Incident.Kind.IMPROVEMENT)

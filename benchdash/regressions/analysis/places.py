@@ -1,9 +1,11 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from statistics import median
 
 import numpy as np
 from django.conf import settings
@@ -121,13 +123,14 @@ class History:
         """Return the value of each run, its position, and the number of its session."""
         return self.measured.values, self._positions, self.runs.session[self.measured.runs]
 
-    def usual_repeats(self, positions: Ints) -> tuple[int, int]:
-        """Return how many runs and how many sessions the groups at these positions have, in the median."""
-        chosen = np.isin(self._positions, positions)
-        places, sessions = self._positions[chosen], self.runs.session[self.measured.runs][chosen]
-        distinct = np.unique(np.stack((places, sessions)), axis=1)[0]
-        runs, different = (np.unique(one, return_counts=True)[1] for one in (places, distinct))
-        return int(np.median(runs)), int(np.median(different))
+    def usual_repeats(self, since: int) -> tuple[int, int]:
+        """Return how many runs and how many sessions the groups from a position on have, in the median."""
+        first = int(np.searchsorted(self._positions, since))
+        places = self._positions[first:].tolist()
+        sessions = self.runs.session[self.measured.runs[first:]].tolist()
+        runs = Counter(places)
+        different = Counter(place for place, _ in set(zip(places, sessions, strict=True)))
+        return int(median(runs.values())), int(median(different.values()))
 
     def _group(self, position: int) -> Group:
         runs = self.measured.runs[self._slice(position)]

@@ -1,7 +1,8 @@
 """What a rule would have raised: the stored change points of a project's last year, judged anew.
 
-Exact, because every rule only leaves out some of what detection stored (``options.Rule``). A change is judged
-by the figures that it has now; what was withdrawn counts by those that it had, for people were told of it.
+Exact, because every rule only leaves out some of what detection stored (``options.IncidentRule``). A change
+is judged by the figures that it has now; what was withdrawn counts by those that it had, for people were told
+of it.
 """
 
 from collections import defaultdict
@@ -14,7 +15,7 @@ from django.db.models import Max, Min
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.options import Rule
+from benchdash.regressions.options import IncidentRule
 from benchdash.results.models import Run
 
 REPLAYED: Final = timedelta(days=365)
@@ -53,7 +54,7 @@ class Replay:
         return (self.until - self.since).days + 1 if self.since and self.until else 0
 
 
-def replay(project: Project, *, today: Rule, tried: Rule) -> Replay:
+def replay(project: Project, *, today: IncidentRule, tried: IncidentRule) -> Replay:
     """Judge the regressions of the last year of results by two rules; two statements.
 
     As if all results had come in on the day that they were measured: old ones are not left out.

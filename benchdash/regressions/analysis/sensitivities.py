@@ -62,7 +62,7 @@ def _sensitivity(
 ) -> Sensitivity:
     at = np.flatnonzero(np.isfinite(history.values))
     times = [history.at(int(at[0])).time, history.at(int(at[-1])).time]
-    runs, sessions = history.usual_repeats(at[-_USUAL_OF:])
+    runs, sessions = history.usual_repeats(int(at[-_USUAL_OF:][0]))
     row = Sensitivity(
         series_id=history.series.pk,
         groups=len(at),

@@ -79,13 +79,13 @@ def repeat_scatter(values: Floats, groups: Ints, sessions: Ints) -> tuple[float 
     logs, groups, sessions = np.log(values[usable]), groups[usable], sessions[usable]
     if len(logs) == 0:
         return None, None
-    pairs, of_run = np.unique(np.stack((groups, sessions)), axis=1, return_inverse=True)
-    of_run = of_run.ravel()
+    # A number for each session of a group, from which the group can be told.
+    many = int(sessions.max()) + 1
+    pairs, of_run = np.unique(groups * many + sessions, return_inverse=True)
     within = _pooled_variance(logs, of_run)
     n = np.bincount(of_run)
     means = np.bincount(of_run, logs) / n
-    _, of_session = np.unique(pairs[0], return_inverse=True)
-    between = _pooled_variance(means, of_session.ravel())
+    between = _pooled_variance(means, pairs // many)
     if between is not None:
         # The mean of a session carries what its runs scatter by.
         alone = float(np.mean(1 / n))

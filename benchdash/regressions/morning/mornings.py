@@ -95,16 +95,23 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
 def new_filter(since: datetime) -> Q:
     """Select incidents that are news of the time since then, and that nobody has put aside.
 
-    Of what was imported or corrected, only what began since then is news. Silences are missing, not new.
+    Of what was imported or corrected, only what began since then is news. Silences are missing, not new; what
+    the rule of the project leaves out is no news.
     """
     is_found = Q(detected_at__gt=since) | Q(confirmed_at__gt=since)
     is_news = Q(quiet=False) | Q(started_at__gt=since)
     is_told = ~Q(kind=Incident.Kind.SILENCE) & ~Q(status=Incident.Status.WITHDRAWN)
-    return is_found & is_news & is_told & Q(historical=False, folded_into=None) & ~Q(state__in=_PUT_ASIDE)
+    return (
+        is_found
+        & is_news
+        & is_told
+        & Q(historical=False, folded_into=None, left_out=False)
+        & ~Q(state__in=_PUT_ASIDE)
+    )
 
 
 def recovered_incidents(project: Project, *, since: datetime) -> QuerySet[Incident]:
     """Return those that a step back ended since then."""
-    events = IncidentEvent.objects.filter(what=IncidentEvent.What.RECOVERED, at__gt=since)
+    events = IncidentEvent.objects.filter(what=IncidentEvent.What.RECOVERED, at__gt=since, quiet=False)
     ended = queries.incidents(project).filter(pk__in=events.values("incident"), state=Incident.State.FIXED)
-    return ended.exclude(kind=Incident.Kind.SILENCE)
+    return ended.filter(left_out=False).exclude(kind=Incident.Kind.SILENCE)

@@ -66,7 +66,8 @@ class Standing:
 
     ``value`` is the newest figure, None over several thread counts. ``of_level`` is the newest figure as a
     share of its level, a geometric mean over thread counts; ``usual`` is how far from 1 it falls as a rule.
-    ``verdict`` holds one against the other. ``groups`` counts those that the scatter is known from, and
+    ``verdict`` holds one against the other; ``beyond`` is how many of the newest groups fall outside on the
+    same side. ``groups`` counts those that the scatter is known from, and
     ``needed`` is how many more it takes to tell. ``curve`` has the last groups as shares of the level; new
     levels begin at ``changed_at``, indexes of it. ``incident`` is the one that made the level what it is,
     whether it is open or not, and ``change`` the change there.
@@ -83,6 +84,7 @@ class Standing:
     of_level: float | None
     usual: float | None
     verdict: Verdict
+    beyond: int
     groups: int
     needed: int
     measured_at: datetime
@@ -371,6 +373,7 @@ def _row(history: _History, sd: float, worth: int) -> Standing:
         of_level=ratio,
         usual=usual,
         verdict=_verdict(ratio, usual, series.direction),
+        beyond=_beyond(history.logs[history.level_start :], usual),
         groups=n,
         needed=needed,
         measured_at=history.measured_at,
@@ -387,3 +390,12 @@ def _verdict(of_level: float | None, usual: float | None, direction: str) -> Ver
     if 1 / (1 + usual) <= of_level <= 1 + usual:
         return "same"
     return "likely_better" if (of_level > 1) == (direction == HIGHER) else "likely_worse"
+
+
+def _beyond(logs: Floats, usual: float | None) -> int:
+    """Count the newest groups of a level that fall out of the usual range on the side of the newest one."""
+    if usual is None or not len(logs):
+        return 0
+    side = np.sign(logs[-1])
+    within = np.flatnonzero(side * logs[::-1] <= np.log1p(usual))
+    return int(within[0]) if len(within) else len(logs)

@@ -1,7 +1,9 @@
 import re
+from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.alerts.models import Alert, Subscription
@@ -10,7 +12,7 @@ from benchdash.alerts.subscriptions import subscribe, unsubscribe
 from benchdash.regressions.events import note
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from tests.alerts.incidents import make_incident
-from tests.builders import make_project
+from tests.builders import make_project, make_record, make_runs
 from tests.regressions.few_releases import release
 
 pytestmark = pytest.mark.django_db
@@ -74,8 +76,8 @@ def test_the_html_says_the_same(project, mail):
     words = in_words(html)
     assert "MariaDB on main became slower Transactions per second: −20.0 % of speed, between" in words
     assert "between 10.11.18 and 10.11.19 ," in words
-    assert "oltp_read_only, 4 threads, bench-03 tps groups: 20 before, 6 after; sessions: 1 before" in words
-    assert "1 after; noise 1.2 % 1,000 800 −20.0 % 99.9 %" in words
+    assert "oltp_read_only, 4 threads, bench-03 tps sessions: 1 before, 1 after; groups: 20 before" in words
+    assert "6 after; noise 1.2 % −20.0 % 1,000 → 800 confidence 99.9 %" in words
     assert f'href="https://bench.example.org/p/nightly/incidents/{incident.pk}/"' in html
 
 
@@ -161,10 +163,55 @@ def test_between_commits_a_mail_names_the_commits(project, mail):
     assert "Between:  1f3c9a0b2d (good) and 2b4d6f8a0c (changed)\n" in text_of(sent)
 
 
+def test_the_worst_series_is_told_in_full_and_each_further_one_in_a_line(project, mail):
+    make_incident(project, metrics={"latency_p95": (4.0, 9.0), "tps": (1000.0, 800.0)})
+    text = text_of(mail())
+    line = "oltp_read_only, 4 threads, bench-03, tps: 1,000 → 800 (−20.0 %), confidence 99.9 %, "
+    assert f"\n{line}sessions: 1 before, 1 after\n" in text
+    assert text.count("groups: 20 before") == 1
+
+
+def test_what_an_operation_costs_is_no_worst_series(project, mail):
+    make_incident(project, metrics={"tps": (1000.0, 800.0), "cpu_per_op": (1.0, 9.0)})
+    sent = mail()
+    assert text_of(sent).index("tps: 1,000") < text_of(sent).index("cpu_per_op: 1 ")
+    assert 'alt="Tps of oltp_read_only' in sent.html
+
+
+def test_a_mail_names_what_changed_in_the_code_where_the_project_says_where_that_is(project, mail):
+    project.options = {"compare_template": "https://git.example.org/compare/{from}...{to}"}
+    project.save()
+    make_incident(project)
+    sent = mail()
+    link = "https://git.example.org/compare/10.11.18...10.11.19"
+    assert f"Compare:  {link}\n" in text_of(sent)
+    assert f'href="{link}"' in sent.html
+
+
+def test_a_mail_names_the_counters_that_moved_with_it(project, mail):
+    for night in range(12):
+        slow = night >= 6
+        nightly = {"branch": "main", "product": "MariaDB", "hardware": "bench-03", "version": "10.11.18"}
+        record = make_record(
+            started_at=timezone.now() - timedelta(days=20 - night),
+            readings={"tps": 1000.0 + night, "cs_per_op": (6.0 if slow else 4.0) + 0.01 * (night % 3)},
+            **nightly,
+        )
+        [run] = make_runs([record], project=project)
+        if night == 6:
+            first = run
+    make_incident(project)
+    ChangePoint.objects.update(run=first)
+    sent = mail()
+    words = "context switches per operation: 4.01 to 6.01 (+49.9 %)"
+    assert f"Costs of an operation that moved with it:\n  {words}\n" in text_of(sent)
+    assert words in in_words(sent.html)
+
+
 def test_many_changed_series_are_counted_beyond_a_dozen(project, mail):
     make_incident(project, metrics={f"latency_p{number}": (1.0, 2.0) for number in range(80, 95)})
     text = text_of(mail())
-    assert text.count("\n  latency_p") == 12
+    assert len(re.findall(r"latency_p\d+: 1 ms → 2 ms", text)) == 12
     assert "… and 3 more series.\n" in text
 
 

@@ -3,12 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
+from benchdash.regressions.analysis.silences import update_silences
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.services import analyse_touched
+from benchdash.results.models import Run
 from tests.builders import START, make_project, make_record, make_runs, make_series
+from tests.clock import clock_at
 
 pytestmark = pytest.mark.django_db
 
@@ -106,6 +110,26 @@ def test_a_loss_is_new_on_its_morning_and_open_on_later_ones(project):
     assert f"1 open since {(now - 5 * DAY).day} " in later.sentence
 
 
+def test_a_machine_that_went_silent_is_missing_once_with_its_incident(project):
+    now = nights(project, steady(30), workloads=["read_only", "read_write"])
+    nights(project, steady(26), workloads=["read_only", "read_write"], hardware="bench-03")
+    Run.objects.update(recorded_at=F("started_at") + timedelta(hours=1))
+    with clock_at(now):
+        update_silences(project)
+    incident = Incident.objects.get(kind="silence")
+    morning = morning_of(project, now=now)
+    [missing] = morning.missing
+    assert (missing.subject, missing.incident) == ("bench-03", incident)
+    assert (morning.new, morning.open) == ([], [])
+    assert "nothing new, nothing open. Missing: bench-03 since 27 Mar." in morning.sentence
+
+
+def test_back_from_two_weeks_of_leave_all_of_it_is_told(project):
+    now = nights(project, steady(30))
+    sentence = morning_of(project, now=now, since=now - 14 * DAY).sentence
+    assert sentence == "Since 17 Mar: 1 of 1 workload ran on box; nothing new, nothing open."
+
+
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
@@ -121,7 +145,13 @@ def test_a_row_holds_the_newest_night_against_its_level(project):
 def test_a_single_night_far_below_is_likely_worse(project):
     now = nights(project, [*steady(20), 90.0])
     [row] = morning_of(project, now=now).rows
-    assert row.verdict == "likely_worse"
+    assert (row.verdict, row.beyond) == ("likely_worse", 1)
+
+
+def test_several_nights_far_above_are_counted(project):
+    now = nights(project, [*steady(20), 110.0, 110.2])
+    [row] = morning_of(project, now=now).rows
+    assert (row.verdict, row.beyond) == ("likely_better", 2)
 
 
 def test_a_young_history_says_how_many_nights_it_needs(project):

@@ -1,5 +1,6 @@
 """The forms about incidents: one, several at once, and comments."""
 
+from collections.abc import Iterable
 from datetime import datetime, time
 from typing import Any, Final
 
@@ -7,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from benchdash.accounts.models import Project, User
+from benchdash.accounts.models import User
 from benchdash.dashboard.pages.incidents.tabs import NOBODY, members
 from benchdash.regressions import links
 from benchdash.regressions.models import Incident
@@ -90,11 +91,11 @@ class TogetherForm(forms.Form):
     snoozed_until_version = _version()
     reason = _reason()
 
-    def __init__(self, project: Project, data: Any = None) -> None:
+    def __init__(self, people: Iterable[User], data: Any = None) -> None:
         super().__init__(data)
-        self._members = {str(user.pk): user for user in members(project)}
-        people = [(pk, str(user)) for pk, user in self._members.items()]
-        choices = [("", "leave as it is"), (NOBODY, "nobody"), *people]
+        self._members = {str(user.pk): user for user in people}
+        named = [(pk, str(user)) for pk, user in self._members.items()]
+        choices = [("", "leave as it is"), (NOBODY, "nobody"), *named]
         self.fields["assignee"].choices = choices  # type: ignore[attr-defined]
 
     def wanted(self) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _show(
     context = {
         "incident": shown,
         "span": span(shown, last_good_at=last_good_at(shown, evidence)),
-        "evidence": _shown(project, evidence),
+        "evidence": _shown(shown, evidence),
         "family": queries.family_evidence(evidence),
         "is_of_one_session": queries.is_of_one_session(evidence),
         "headline_series": sum(one.series.metric == shown.metric for one in _told_by(evidence)),
@@ -176,19 +176,24 @@ def _told_by(evidence: Sequence[ChangePoint]) -> Sequence[ChangePoint]:
     return [one for one in evidence if one.state == ChangePoint.State.CONFIRMED] or evidence
 
 
-def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:
+def _shown(incident: Incident, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:
+    project = incident.project
     largest = evidence[:_MAX_CHARTS]
     points = histories([one.series_id for one in largest])
     near = [(one, *around(points[one.series_id], one)) for one in largest]
     y_range = shared_range([(of_series, one) for one, of_series, _ in near])
     figures = (change_figure(of_series, index, one, y_range=y_range) for one, of_series, index in near)
     return [
-        ShownChangePoint(one, page_url("history", project, series=str(one.series_id)), _title(one), figure)
+        ShownChangePoint(
+            one, page_url("history", project, series=str(one.series_id)), _title(incident, one), figure
+        )
         for one, figure in zip_longest(evidence, figures)
     ]
 
 
-def _title(change_point: ChangePoint) -> str:
+def _title(incident: Incident, change_point: ChangePoint) -> str:
     series = change_point.series
+    product = "" if incident.product else series.product.name
     threads = None if series.threads is None else threads_words(series.threads)
-    return ", ".join(filter(None, [series.workload.name, threads, series.metric, series.hardware.name]))
+    parts = [product, series.workload.name, threads, series.metric, series.hardware.name]
+    return ", ".join(filter(None, parts))

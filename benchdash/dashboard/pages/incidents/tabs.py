@@ -1,6 +1,6 @@
 """The tabs and filters of the list of incidents: which there are, and which the address chooses."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +18,7 @@ from benchdash.results.models import Hardware, Product
 
 OPEN: Final = "open"
 EVERYTHING: Final = "everything"
+LEFT_OUT: Final = "left-out"
 MINE: Final = "mine"
 NOBODY: Final = "nobody"
 # No branch of git can be called so.
@@ -70,7 +71,12 @@ TABS: Final[Mapping[str, Tab]] = {
             _CURRENT & Q(historical=True) & ~Q(kind=_Kind.IMPROVEMENT),
             "Nothing is historical",
         ),
-        Tab("improvements", "Improvements", _CURRENT & Q(kind=_Kind.IMPROVEMENT), "Nothing became better"),
+        Tab(
+            "improvements",
+            "Improvements",
+            _CURRENT & Q(kind=_Kind.IMPROVEMENT, left_out=False),
+            "Nothing became better",
+        ),
         Tab(
             "environment",
             "Environment",
@@ -78,6 +84,12 @@ TABS: Final[Mapping[str, Tab]] = {
             "No machine changed its speed as a whole",
         ),
         Tab("silence", "Silence", _CURRENT & Q(kind=_Kind.SILENCE), "Nothing stopped to report"),
+        Tab(
+            LEFT_OUT,
+            "Left out by the rule",
+            _CURRENT & Q(left_out=True),
+            "The rule of the project leaves nothing out",
+        ),
         Tab(EVERYTHING, "Everything", Q(), "There is none"),
     )
 }
@@ -89,7 +101,8 @@ def chosen_tab(query: QueryDict) -> Tab:
     return TABS.get(query.get("tab", ""), TABS[EVERYTHING if is_asking else OPEN])
 
 
-def chips_of(page: ProjectPage, query: QueryDict, tab: Tab) -> list[FilterChip]:
+def chips_of(page: ProjectPage, query: QueryDict, tab: Tab, people: Iterable[User]) -> list[FilterChip]:
+    """Return the filters; ``people`` are those whom incidents may be assigned to."""
     project = page.project
     products = Product.objects.filter(project=project).order_by("name").values_list("name", flat=True)
     machines = Hardware.objects.filter(project=project).order_by("name").values_list("name", flat=True)
@@ -105,14 +118,14 @@ def chips_of(page: ProjectPage, query: QueryDict, tab: Tab) -> list[FilterChip]:
         filters.some_of("kind", "Kind", Incident.Kind.choices, query.getlist("kind")),
     ]
     if page.is_member:
-        chips.insert(0, _assignee_chip(page, query))
+        chips.insert(0, _assignee_chip(page, query, people))
     return [*chips, filters.unseen("tab", TABS, shown=tab.label.lower())]
 
 
-def _assignee_chip(page: ProjectPage, query: QueryDict) -> FilterChip:
-    people = [(str(user.pk), str(user)) for user in members(page.project) if user != page.viewer.user]
+def _assignee_chip(page: ProjectPage, query: QueryDict, people: Iterable[User]) -> FilterChip:
+    others = [(str(user.pk), str(user)) for user in people if user != page.viewer.user]
     own = [(MINE, "me")] if page.viewer.user else []
-    options = [*own, (NOBODY, "nobody"), *people]
+    options = [*own, (NOBODY, "nobody"), *others]
     return filters.one_of("assignee", "Assigned to", options, query.get("assignee"), empty="anybody")
 
 

@@ -14,7 +14,14 @@ from django.utils import timezone
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.incidents import incident_views
 from benchdash.dashboard.pages.incidents.forms import TogetherForm, add_errors
-from benchdash.dashboard.pages.incidents.tabs import EVERYTHING, chips_of, chosen_tab, condition_of, tab_links
+from benchdash.dashboard.pages.incidents.tabs import (
+    EVERYTHING,
+    chips_of,
+    chosen_tab,
+    condition_of,
+    members,
+    tab_links,
+)
 from benchdash.dashboard.pages.incidents.wishes import question, what_was_done
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
@@ -32,12 +39,15 @@ _UNDO_WITHIN_S: Final = 600
 @project_page
 def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     tab = chosen_tab(request.GET)
-    chips = chips_of(page, request.GET, tab)
+    people = list(members(page.project)) if page.is_member else []
+    chips = chips_of(page, request.GET, tab, people)
     is_filtered = any(chip.chosen for chip in chips if chip.name != "tab")
     condition = condition_of(page, chips)
     tabs = tab_links(request.path, request.GET, tab, page.project, condition)
     found = _with_relatives(queries.incidents(page.project).filter(condition, tab.condition))
-    pages = Paginator(found, _PAGE).get_page(request.GET.get("page"))
+    paginator = Paginator(found, _PAGE)
+    paginator.count = tabs[tab.name].count
+    pages = paginator.get_page(request.GET.get("page"))
     may_triage = page.may(Scope.TRIAGE)
     context = {
         "filters": chips,
@@ -50,7 +60,7 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "pages": pages,
         "rows": [(one, span(one, last_good_at=one.last_good_at)) for one in pages],
         "may_triage": may_triage,
-        "form": TogetherForm(page.project) if may_triage else None,
+        "form": TogetherForm(people) if may_triage else None,
         "undo": _to_undo(request, page),
         "upload_command": upload_command(),
         "upload_url": page_url("upload_new", page.project) if page.may(Scope.UPLOAD) else "",
@@ -76,7 +86,7 @@ def triage_together(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         .select_related("project")
         .filter(pk__in=chosen[: triaging.MAX_TOGETHER])
     )
-    form = TogetherForm(page.project, request.POST)
+    form = TogetherForm(members(page.project), request.POST)
     wanted = form.wanted() if form.is_valid() else {}
     if form.is_valid() and not (found and wanted):
         messages.warning(request, "Nothing was done: choose incidents, and what to do about them.")

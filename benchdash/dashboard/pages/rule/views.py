@@ -35,7 +35,7 @@ from benchdash.regressions.options import (
     EQUIVALENCE_MARGIN,
     FORMER_RULE,
     OF_RULE,
-    Rule,
+    IncidentRule,
     equivalence_margin,
     historical_after,
     rule_from,
@@ -54,7 +54,7 @@ _MAX_METRICS: Final = 200
 class Trial:
     """A rule that was tried, and not saved yet. ``sent`` are its fields, as pairs of names and values."""
 
-    rule: Rule
+    rule: IncidentRule
     margin: float
     replay: Replay
     sent: Iterable[tuple[str, Any]]

@@ -11,6 +11,7 @@ from benchdash.accounts.models import Scope
 from benchdash.alerts import subscriptions as subscribing
 from benchdash.alerts.mail_files import mails_are_files
 from benchdash.alerts.models import Subscription
+from benchdash.alerts.refusals import is_stopped
 from benchdash.dashboard.pages.subscriptions import forms
 from benchdash.dashboard.shell.project_page import (
     ProjectPage,
@@ -40,7 +41,7 @@ def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         found = found.filter(address=page.viewer.address)
     context = {
         "form": form,
-        "subscriptions": found.order_by("address", "created_at"),
+        "subscriptions": [(one, is_stopped(one)) for one in found.order_by("address", "created_at")],
         "may_change_all": page.may(Scope.TRIAGE),
         "confirm_within_days": Subscription.CONFIRM_WITHIN.days,
         "mails_are_files": mails_are_files(),
@@ -119,9 +120,18 @@ def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     return page.done(request, f"The subscription of {found.address} has ended.", "subscriptions")
 
 
+@project_action
+def subscription_try_again(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    """Send to an address again that was refused."""
+    found = _own_or_triaged(page, pk)
+    subscribing.try_again(found, by=page.viewer)
+    return page.done(request, f"What {found.address} is owed is sent within 10 seconds.", "subscriptions")
+
+
 urlpatterns = [
     path("subscriptions/", subscriptions, name="subscriptions"),
     path("subscriptions/<int:pk>/change/", subscription_change, name="subscription_change"),
     path("subscriptions/<int:pk>/end/", subscription_end, name="subscription_end"),
+    path("subscriptions/<int:pk>/try-again/", subscription_try_again, name="subscription_try_again"),
     path("subscriptions/<int:pk>/ask-again/", subscription_ask_again, name="subscription_ask_again"),
 ]

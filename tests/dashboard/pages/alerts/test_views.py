@@ -1,10 +1,14 @@
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
 from benchdash.accounts.models import Role
-from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.models import Alert, Digest, Subscription
 from benchdash.alerts.services import owe_alerts, send_owed_alerts
 from benchdash.alerts.subscriptions import subscribe
+from benchdash.regressions.events import note
+from benchdash.regressions.models import Incident, IncidentEvent
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_user
 from tests.dashboard.page_text import said_after, text_of
@@ -37,9 +41,9 @@ def test_alerts_are_listed_with_what_became_of_them(client, project, member):
     }.items():
         Alert.objects.create(project=project, incident=make_incident(project), address=address, **fields)
     text = shown(client, "alerts")
-    assert "MariaDB main sent@example.org ✓ sent" in text
-    assert "MariaDB main owed@example.org … owed" in text
-    assert "MariaDB main failing@example.org × failing" in text
+    assert "MariaDB main regression sent@example.org ✓ sent" in text
+    assert "MariaDB main regression owed@example.org … owed" in text
+    assert "MariaDB main regression failing@example.org × failing" in text
     assert "3 no such mailbox next try" in text
     for state in ("sent", "owed", "failing"):
         chosen = shown(client, "alerts", state=state)
@@ -90,10 +94,7 @@ def test_without_a_mail_server_its_mails_are_shown(client, project, member, sett
     send_owed_alerts()
     text = shown(client, "alerts")
     assert "This installation has no mail server" in text
-    assert (
-        "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, −20.0 % to alice@example.org"
-        in text
-    )
+    assert "[benchdash] MariaDB main 10.11.19: -20.0 % in 1 of 12 series (oltp_read_only) to alice" in text
     assert "tps: 1,000 → 800 (−20.0 %)" in text
     assert "secret@example.org" not in text
     client.force_login(make_user("reader", member_of=project, role=Role.READER))
@@ -102,3 +103,44 @@ def test_without_a_mail_server_its_mails_are_shown(client, project, member, sett
 
 def test_with_a_mail_server_nothing_is_said_of_files(client, project, member, smtp):
     assert "no mail server" not in shown(client, "alerts")
+
+
+def test_news_of_an_incident_and_what_is_no_news_any_more_are_told_apart(client, project, member):
+    incident = make_incident(project)
+    subscription, _ = subscribe(project, "alice@example.org")
+    told = {"project": project, "incident": incident, "subscription": subscription}
+    Alert.objects.create(**told, address="alice@example.org", sent_at=timezone.now())
+    event = note(incident, IncidentEvent.What.RECOVERED)
+    Alert.objects.create(**told, address="alice@example.org", event=event)
+    assert "MariaDB main recovered alice@example.org … owed" in shown(client, "alerts")
+    Incident.objects.update(state="invalid")
+    text = shown(client, "alerts")
+    assert "MariaDB main recovered alice@example.org no news any more" in text
+    assert "MariaDB main regression alice@example.org ✓ sent" in text
+
+
+def test_the_address_of_a_webhook_is_not_shown(client, project, member):
+    incident = make_incident(project)
+    Alert.objects.create(project=project, incident=incident, address="https://chat.example.org/T0/secret")
+    text = shown(client, "alerts")
+    assert "MariaDB main regression chat.example.org … owed" in text
+    assert "secret" not in text
+
+
+def test_digests_are_listed_with_what_became_of_them(client, project, member):
+    subscription, _ = subscribe(project, "alice@example.org", rhythm="daily")
+    until = timezone.now()
+    for number, fields in enumerate(
+        ({"sent_at": until}, {"is_quiet": True}, {"error": "no such mailbox", "attempts": 1}, {})
+    ):
+        Digest.objects.create(
+            project=project,
+            subscription=subscription,
+            address="alice@example.org",
+            since=until - timedelta(days=number + 1),
+            until=until - timedelta(days=number),
+            **fields,
+        )
+    text = shown(client, "alerts").partition("Digests")[2]
+    order = [text.index(state) for state in ("✓ sent", "all quiet, not sent", "× failing", "… owed")]
+    assert order == sorted(order)

@@ -105,7 +105,7 @@ def test_who_is_assigned_and_why_is_not_told_to_the_public(client, project):
     text = client.get(ADDRESS).content.decode()
     assert "a secret" not in text
     assert "alice" not in text
-    assert "state changed to won&amp;#x27;t fix" in text
+    assert "state changed to declined" in text
 
 
 def test_a_reader_that_has_it_is_told_that_nothing_changed(client, project):

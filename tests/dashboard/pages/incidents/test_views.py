@@ -168,6 +168,18 @@ def test_what_a_machine_explains_stands_with_it(client, project):
     assert "Its machine explains it: bench-03 became slower" in shown(client, folded)
 
 
+def test_the_series_that_a_machine_explains_name_their_products(client, project):
+    for product in ("MariaDB", "PostgreSQL"):
+        record_nights(project, [1.0] * 20 + [0.8] * 6, product=product)
+    analyse_touched()
+    machine = Incident.objects.get(kind="environment")
+    text = shown(client, machine)
+    assert "box became slower" in text
+    for product in ("MariaDB", "PostgreSQL"):
+        assert f"{product}, oltp_read_only, 4 threads, tps, box" in text
+    assert "6 of 6 oltp_point_select, oltp_read_only and 1 more explains 2:" in found(client)
+
+
 def test_a_silence_says_what_stopped_and_how_often_it_used_to_report(client, project):
     silence = make_silence(project)
     words = (

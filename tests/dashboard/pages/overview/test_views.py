@@ -207,7 +207,7 @@ def test_a_quiet_nightly_project_has_no_matrix_but_its_workloads(client, project
 def test_one_night_far_off_is_told_and_not_confirmed(client, project):
     nights(project, [*STEADY_NIGHTS, 80.0])
     assert re.search(
-        r"−20\.0 % slower than usual, one night; not confirmed \(usual ± \d\.\d %\)", text_of(get(client))
+        r"−20\.0 % slower than usual, one night; not confirmed \(usual: ± \d\.\d %\)", text_of(get(client))
     )
 
 

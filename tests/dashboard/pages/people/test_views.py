@@ -213,6 +213,8 @@ def test_settings_are_changed_and_noted(client, project, admin):
         {"lines_not_compared": "10.6 -> "},
         {"branch_origins": "main -> 11.8 -> 11.4"},
         {"release_line_order": "x" * 5001},
+        {"compare_template": "https://git.example.org/{from}"},
+        {"bug_template": "javascript:{bug}"},
     ],
 )
 def test_settings_that_cannot_be_are_refused(client, project, admin, sent):
@@ -220,6 +222,19 @@ def test_settings_that_cannot_be_are_refused(client, project, admin, sent):
     assert answer.status_code == 422
     project.refresh_from_db()
     assert (project.name, project.is_public) == ("nightly", True)
+
+
+def test_a_project_says_where_its_commits_and_bugs_are(client, project, admin):
+    sent = {
+        "compare_template": " https://git.example.org/compare/{from}...{to}",
+        "bug_template": "https://bugs.example.org/{bug}",
+    }
+    said_after(client, client.post("/p/nightly/settings/", {**SETTINGS, **sent}))
+    project.refresh_from_db()
+    assert project.options == {name: template.strip() for name, template in sent.items()}
+    said_after(client, client.post("/p/nightly/settings/", SETTINGS))
+    project.refresh_from_db()
+    assert project.options == {}
 
 
 def test_a_project_says_how_its_release_lines_and_branches_follow_each_other(client, project, admin):

@@ -1,6 +1,8 @@
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Role
@@ -209,3 +211,32 @@ def test_webhooks_are_not_listed_among_addresses_of_mail(client, project, member
     hook = Subscription.objects.create(project=project, address="https://chat.example.org/secret")
     assert "chat.example.org" not in shown(client, "subscriptions")
     assert client.post(f"/p/nightly/subscriptions/{hook.pk}/end/").status_code == 404
+
+
+# --- refused addresses ------------------------------------------------------------------------------------
+
+
+def test_a_refused_address_is_shown_and_tried_again(client, project, member):
+    subscription, _ = subscribe(project, "gone@example.org")
+    now = timezone.now()
+    Subscription.objects.update(refused_at=now, refused_since=now, refusals=1, refusal="550 no such mailbox")
+    alert = Alert.objects.create(
+        project=project,
+        incident=make_incident(project),
+        address=subscription.address,
+        subscription=subscription,
+        retry_at=now + timedelta(hours=5),
+    )
+    text = shown(client, "subscriptions")
+    assert "gone@example.org × refused just now : 550 no such mailbox. It is tried again." in text
+    assert "1 address of subscriptions is refused by the receiving side: gone@example.org." in shown(
+        client, "alerts"
+    )
+    Subscription.objects.update(refused_since=now - timedelta(days=5), refusals=9)
+    assert "Nothing is sent to it any more." in shown(client, "subscriptions")
+    again = client.post(f"/p/nightly/subscriptions/{subscription.pk}/try-again/")
+    assert "What gone@example.org is owed is sent within 10 seconds." in said_after(client, again)
+    subscription.refresh_from_db()
+    alert.refresh_from_db()
+    assert (subscription.refused_at, subscription.refusals, alert.retry_at) == (None, 0, None)
+    assert "refused" not in shown(client, "subscriptions")
