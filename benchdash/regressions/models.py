@@ -106,16 +106,19 @@ class Incident(models.Model):
     def subject(self) -> str:
         """What it is about: ``MariaDB main``, or the machine where it concerns no single product.
 
-        Of a silence of one job, both: ``MariaDB main on bench-03``. So of a control, which tells of its
-        machine.
+        Of a silence of one job, both: ``MariaDB main on bench-03``, with its workload if it is of one.
+        So of a control, which tells of its machine.
         """
         if self.product is None:
             return str(self.hardware or "")
         of_product = f"{self.product} {self.branch or self.line}".strip()
         if self.hardware is None or self.kind not in {self.Kind.SILENCE, self.Kind.ENVIRONMENT}:
             return of_product
-        control = "control of " if self.kind == self.Kind.ENVIRONMENT else ""
-        return f"{control}{of_product} on {self.hardware}"
+        job = f"{of_product} on {self.hardware}"
+        if self.kind == self.Kind.ENVIRONMENT:
+            return f"control of {job}"
+        silence: Silence | None = getattr(self, "silence", None)
+        return f"{silence.workload} of {job}" if silence and silence.workload else job
 
     @property
     def is_snoozed(self) -> bool:

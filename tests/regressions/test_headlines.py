@@ -69,6 +69,7 @@ def test_a_silent_job_and_a_silent_workload_in_words(project, last_run_at):
     assert job.subject == "MariaDB main on bench-03"
     job.silence.build, job.silence.configuration.name = "control", "big-buffer"
     job.silence.workload = Workload(name="oltp_read_only")
+    assert job.subject == "oltp_read_only of MariaDB main on bench-03"
     assert headlines.silent_name(job.silence) == (
         "oltp_read_only of MariaDB control main (big-buffer) on bench-03"
     )

@@ -19,8 +19,6 @@ register.filter("threads_of", sentences.threads_of)
 _WIDTH, _HEIGHT, _MARGIN = 150, 28, 3
 # Nothing is drawn larger than it is: a quiet history is a quiet line.
 _MIN_SPAN = 0.04
-_HOURS = 3600
-_INTERVALS = ((7 * 24 * _HOURS, "week"), (24 * _HOURS, "day"), (_HOURS, "hour"))
 
 
 @register.simple_tag
@@ -82,13 +80,3 @@ def history_url(project: Project, row: Standing) -> str:
     url = reverse("dashboard:history", args=[project.slug])
     series = [("series", each.series_id) for each in row.each_threads]
     return f"{url}?{urlencode(series)}"
-
-
-@register.filter
-def every(seconds: float) -> str:
-    """Write how often something reports: ``every day``, ``every 6 hours``."""
-    for length, name in _INTERVALS:
-        if seconds > 0.9 * length:
-            number = round(seconds / length)
-            return f"every {name}" if number == 1 else f"every {number} {name}s"
-    return "every hour"

@@ -114,9 +114,16 @@ def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     """Write ``Missing: bench-03 since 17 Nov``; empty where nothing is."""
     if not missing:
         return ""
-    named = [f"{one.subject} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
+    named = [f"{_missing_name(one)} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
     more = len(missing) - len(named)
     return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
+
+
+def _missing_name(missing: Missing) -> str:
+    """Write ``bench-03``, or ``oltp_write of MariaDB main on bench-03`` where others of the job came."""
+    if not missing.workloads:
+        return missing.subject
+    return f"{listed(missing.workloads, 'workload')} of {missing.subject}"
 
 
 def standing(row: Standing) -> str:

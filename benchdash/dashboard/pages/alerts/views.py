@@ -40,7 +40,9 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require_member()
     labels = [(name, label) for name, (label, _) in _ALERT_STATES.items()]
     chip = filters.one_of("state", "State", labels, request.GET.get("state"))
-    found = alerts_shown_to(page).select_related("incident__product", "incident__hardware", "event")
+    found = alerts_shown_to(page).select_related(
+        "incident__product", "incident__hardware", "incident__silence__workload", "event"
+    )
     for choice in chip.chosen:
         found = found.filter(_ALERT_STATES[choice.value][1])
     found = found.order_by(F("sent_at").desc(nulls_first=True), "-owed_at", "-pk")

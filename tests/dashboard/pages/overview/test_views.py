@@ -222,7 +222,7 @@ def test_what_did_not_come_is_named_with_how_often_it_came(client, project):
     make_series(STEADY_NIGHTS, project=project, branch="main", start=start, hardware="bench-03")
     text = text_of(get(client))
     assert re.search(
-        r"missing MariaDB main on bench-03, no results since .* it used to report every day", text
+        r"missing MariaDB main on bench-03, no results since .* it used to report every night", text
     )
 
 
