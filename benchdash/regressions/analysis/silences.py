@@ -41,7 +41,7 @@ _WILDCARDS: Final = frozenset("*?[")
 _What = IncidentEvent.What
 
 
-class Scope(NamedTuple):
+class ReportingPart(NamedTuple):
     """What may be silent, by the columns of ``Silence``: a machine, a product on it, a job, a workload."""
 
     hardware_id: int
@@ -54,7 +54,7 @@ class Scope(NamedTuple):
     workload_id: int | None = None
 
     @classmethod
-    def of(cls, row: Reporter | Silence) -> "Scope":
+    def of(cls, row: Reporter | Silence) -> "ReportingPart":
         place = row.place if isinstance(row, Reporter) else row
         return cls(
             place.hardware_id,
@@ -63,17 +63,17 @@ class Scope(NamedTuple):
         )
 
     @property
-    def levels(self) -> list["Scope"]:
+    def levels(self) -> list["ReportingPart"]:
         """What it belongs to, the widest first, itself last."""
-        product = Scope(self.hardware_id, self.product_id)
+        product = ReportingPart(self.hardware_id, self.product_id)
         stream = product._replace(branch=self.branch, line=self.line)
-        return list(dict.fromkeys([Scope(self.hardware_id), product, stream, self.job, self]))
+        return list(dict.fromkeys([ReportingPart(self.hardware_id), product, stream, self.job, self]))
 
     @property
-    def job(self) -> "Scope":
+    def job(self) -> "ReportingPart":
         return self._replace(workload_id=None)
 
-    def includes(self, other: "Scope") -> bool:
+    def includes(self, other: "ReportingPart") -> bool:
         return self in other.levels
 
 
@@ -81,7 +81,7 @@ class Scope(NamedTuple):
 class _Silent:
     """Something silent. ``due_at`` is when its first missed run was due; it used to report so often."""
 
-    scope: Scope
+    scope: ReportingPart
     due_at: datetime
     cadence_s: float
     last_run_at: datetime
@@ -115,7 +115,7 @@ def _update(project: Project, now: datetime) -> None:
     lasting = [one for one in known if one.silence.ended_at is None]
     found = _silent(project, there, [one.silence for one in known if one not in lasting], now)
     for incident in lasting:
-        if silent := found.pop(Scope.of(incident.silence), None):
+        if silent := found.pop(ReportingPart.of(incident.silence), None):
             _keep(incident, silent)
     _open_new(project, found, lasting, now)
     _fold(lasting)
@@ -123,11 +123,11 @@ def _update(project: Project, now: datetime) -> None:
 
 def _returned_at(silence: Silence, there: Iterable[Reporter]) -> datetime | None:
     """Return when the first results of a later run came in; None while the silence lasts."""
-    scope, last_run_at = Scope.of(silence), silence.last_run_at.timestamp()
+    scope, last_run_at = ReportingPart.of(silence), silence.last_run_at.timestamp()
     arrivals = (
         arrival
         for reporter in there
-        if scope.includes(Scope.of(reporter))
+        if scope.includes(ReportingPart.of(reporter))
         for start, arrival in zip(reporter.starts, reporter.arrivals, strict=True)
         if start > last_run_at
     )
@@ -135,11 +135,11 @@ def _returned_at(silence: Silence, there: Iterable[Reporter]) -> datetime | None
     return None if first is None else datetime.fromtimestamp(first, UTC)
 
 
-def _last_runs(there: Iterable[Reporter]) -> dict[Scope, datetime]:
+def _last_runs(there: Iterable[Reporter]) -> dict[ReportingPart, datetime]:
     """Return when the last run of everything started, on every level."""
-    found: dict[Scope, datetime] = {}
+    found: dict[ReportingPart, datetime] = {}
     for reporter in there:
-        for scope in Scope.of(reporter).levels:
+        for scope in ReportingPart.of(reporter).levels:
             found[scope] = max(reporter.last_at, found.get(scope, reporter.last_at))
     return found
 
@@ -149,14 +149,14 @@ def _last_runs(there: Iterable[Reporter]) -> dict[Scope, datetime]:
 
 def _silent(
     project: Project, there: Sequence[Reporter], ended: Sequence[Silence], now: datetime
-) -> dict[Scope, _Silent]:
+) -> dict[ReportingPart, _Silent]:
     """Return what is silent, each as the widest of which nothing came since it missed its first run.
 
     After a silence ``ended``, each part of what was silent has time until its own next run.
     """
     last_runs = _last_runs(there)
-    found: dict[Scope, _Silent] = {}
-    returned = [(Scope.of(one), one.ended_at) for one in ended if one.ended_at]
+    found: dict[ReportingPart, _Silent] = {}
+    returned = [(ReportingPart.of(one), one.ended_at) for one in ended if one.ended_at]
     passing = [pattern for pattern, _ in branch_origins(project) if _WILDCARDS.intersection(pattern)]
     for reporter in there:
         cadence = reporter.cadence
@@ -164,7 +164,7 @@ def _silent(
             continue
         if any(fnmatchcase(reporter.place.branch, pattern) for pattern in passing):
             continue
-        levels = Scope.of(reporter).levels
+        levels = ReportingPart.of(reporter).levels
         since = max((at for scope, at in returned if scope in levels), default=cadence.last_at)
         if since > cadence.last_at and not cadence.is_due(since, now - MIN_SILENCE):
             continue
@@ -220,7 +220,7 @@ def _mean_interval(cadence: Cadence) -> float:
 
 def _keep(incident: Incident, silent: _Silent) -> None:
     """Let an incident be about what is silent now: the same, or more."""
-    before = Scope.of(incident.silence)
+    before = ReportingPart.of(incident.silence)
     if before == silent.scope and incident.silence.last_run_at == silent.last_run_at:
         return
     _describe(incident, silent)
@@ -231,12 +231,12 @@ def _keep(incident: Incident, silent: _Silent) -> None:
 
 
 def _open_new(
-    project: Project, found: Mapping[Scope, _Silent], lasting: list[Incident], now: datetime
+    project: Project, found: Mapping[ReportingPart, _Silent], lasting: list[Incident], now: datetime
 ) -> None:
     """Open an incident for what is newly silent, or widen the one that a person still has to look at."""
     news_since = now - historical_after(project)
     for silent in sorted(found.values(), key=lambda one: len(one.scope.levels)):
-        scopes = [(Scope.of(one.silence), one) for one in lasting]
+        scopes = [(ReportingPart.of(one.silence), one) for one in lasting]
         if any(scope.includes(silent.scope) for scope, _ in scopes) or silent.due_at < news_since:
             continue
         narrower = [
@@ -289,7 +289,7 @@ def _end(incident: Incident, at: datetime) -> None:
 
 def _fold(lasting: Sequence[Incident]) -> None:
     """Fold silences into those of what they belong to, and unfold those whose wider one has ended."""
-    scopes = [(Scope.of(one.silence), one) for one in lasting]
+    scopes = [(ReportingPart.of(one.silence), one) for one in lasting]
     for scope, incident in scopes:
         wider = next((one for other, one in scopes if other != scope and other.includes(scope)), None)
         if incident.folded_into_id == (wider and wider.pk):
