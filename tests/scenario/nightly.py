@@ -1,5 +1,6 @@
 """The scripts of the scenario's machines: they know nothing but files and the API."""
 
+from collections import defaultdict
 from datetime import timedelta
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -19,13 +20,13 @@ _VERSIONS = {
 
 
 class Nightly:
-    """Uploads what a job measures. Files that are held back are sent by ``send_held_back``."""
+    """Uploads what a job measures. Files that a machine holds back are sent by ``send_held_back``."""
 
     def __init__(self, world, token):
         self.world = world
         self.api = APIClient()
         self.api.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
-        self._held_back = []
+        self._held_back = defaultdict(list)
 
     def measure(self, job, night, *, commit=None, hour=None, hold_back=False):
         """Measure the newest commit of a night, or another one, and upload the results."""
@@ -57,14 +58,13 @@ class Nightly:
         ]
         for content, fields in self._texts(runs) if job.as_text else self._table(runs):
             if hold_back:
-                self._held_back.append((content, {**said, **fields}))
+                self._held_back[job.machine].append((content, {**said, **fields}))
             else:
                 self._send(content, {**said, **fields})
 
-    def send_held_back(self):
-        for content, said in self._held_back:
+    def send_held_back(self, machine):
+        for content, said in self._held_back.pop(machine, ()):
             self._send(content, said)
-        self._held_back = []
 
     def _table(self, runs):
         lines = ["workload,threads,started_at,tps,latency_p95"]

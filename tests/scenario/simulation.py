@@ -61,7 +61,7 @@ class Year:
             return
         self.nightly.measure(job, night, hold_back=bool(outages))
         if not outages:
-            self.nightly.send_held_back()
+            self.nightly.send_held_back(job.machine)
 
     def _bisect(self, night, bisect):
         for of_day in range(COMMITS_A_DAY - 1):

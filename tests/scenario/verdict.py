@@ -40,9 +40,7 @@ class Verdict:
         problems = []
         for change in self.losses:
             found = [one for one in self.told["regression"] if self._is_of(one, change)]
-            if not change.is_large and not found:
-                continue
-            if len(found) != 1:
+            if change.is_large and len(found) != 1:
                 problems.append(f"{words(change)} is {len(found)} told incidents")
         return problems
 
