@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from benchdash.regressions.analysis.silences import Scope
+from benchdash.regressions.analysis.silences import ReportingPart
 from benchdash.regressions.models import Incident, Silence
 from benchdash.regressions.morning.nights import NightRuns
 from benchdash.results.cadence import Reporter
@@ -84,7 +84,7 @@ def silent(incident: Incident) -> Missing:
 
 
 def _explains(silence: Silence, late: Reporter) -> bool:
-    return Scope.of(silence).includes(Scope.of(late))
+    return ReportingPart.of(silence).includes(ReportingPart.of(late))
 
 
 def _names(kind: type[Hardware] | type[Product] | type[Workload], ids: Collection[int]) -> dict[int, str]:
