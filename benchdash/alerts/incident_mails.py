@@ -176,6 +176,10 @@ def news_of(alert: Alert, changed: Sequence[ChangePoint]) -> str:
             return f"Returned: the {_loss(incident)} that had ended is there again ({figure(incident)})."
         case _What.CONFIRMED:
             return "Confirmed again, after it had been withdrawn."
+        case _What.FOLDED:
+            return "Explained by its machine: most of what runs on it changed at the same time."
+        case _What.UNFOLDED:
+            return "Not explained by its machine after all: what else runs on it did not change with it."
     return f"{event.get_what_display().capitalize()}."
 
 

@@ -19,9 +19,10 @@ from benchdash.results.workload_groups import groupings_of
 
 _What = IncidentEvent.What
 
-_ENDED: Final = (_What.WITHDRAWN, _What.RECOVERED)
+# What its machine explains needs nobody's care as long as it does.
+_ENDED: Final = (_What.WITHDRAWN, _What.RECOVERED, _What.FOLDED)
 # Confirmed for the second time, after it was withdrawn.
-_BACK: Final = (_What.CONFIRMED, _What.RETURNED)
+_BACK: Final = (_What.CONFIRMED, _What.RETURNED, _What.UNFOLDED)
 NEWS: Final = (_What.SPREAD, *_ENDED, *_BACK)
 """What those who were told of an incident are told later; that it is back only if they know that it ended."""
 
@@ -176,6 +177,7 @@ def _is_worth_a_mail(incident: str) -> Q:
         "status": Incident.Status.CONFIRMED,
         "state__in": Incident.OPEN,
         "quiet": False,
+        "folded_into": None,
         **_NOT_PUT_ASIDE,
     }
     return Q(**{f"{incident}__{name}": value for name, value in wanted.items()})
@@ -183,7 +185,6 @@ def _is_worth_a_mail(incident: str) -> Q:
 
 _NOT_PUT_ASIDE: Final[Mapping[str, Any]] = {
     "historical": False,
-    "folded_into": None,
     "left_out": False,
     "snoozed_until": None,
     "snoozed_until_version": "",
@@ -215,8 +216,9 @@ def _is_news(event: str) -> Q:
         | happened(*_BACK) & Exists(told_as_ended)
         | happened(_What.SPREAD) & ~Exists(shown)
     )
+    is_explained = {"incident__folded_into__isnull": False}
     return Q(
-        holds,
+        Q(holds, incident__folded_into=None) | Q(happened(_What.FOLDED), **is_explained),
         ~Exists(later),
         **{f"{event}__quiet": False, f"{event}__at__gt": oldest_news()},
         **{f"incident__{name}": value for name, value in _NOT_PUT_ASIDE.items()},

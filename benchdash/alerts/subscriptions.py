@@ -64,6 +64,8 @@ def subscribe(
     and for wishes that cannot be.
     """
     wanted = Subscription(project=project, **_checked(wishes))
+    if "://" in address:
+        raise ValidationError({"address": "this is an address of the web: add it as a webhook"})
     wanted.address = channel_of(address).check(address)
     wanted.user = _account(project, wanted.address)
     with transaction.atomic():

@@ -222,6 +222,23 @@ def test_who_was_told_hears_that_it_was_withdrawn_and_that_it_is_back(told, smtp
     assert news(smtp) == []
 
 
+def test_who_was_told_hears_that_the_machine_explains_it_and_that_it_does_not_after_all(project, told, smtp):
+    machine = Incident.objects.create(
+        project=project,
+        kind="environment",
+        status="confirmed",
+        hardware=Hardware.objects.get(project=project),
+        started_at=told.started_at,
+        quiet=True,
+    )
+    happens(told, What.FOLDED, folded_into=machine)
+    assert news(smtp) == ["Explained by its machine: most of what runs on it changed at the same time."]
+    happens(told, What.UNFOLDED, folded_into=None)
+    [line] = news(smtp)
+    assert line.startswith("Not explained by its machine after all")
+    assert news(smtp) == []
+
+
 def test_who_was_told_hears_that_it_recovered_and_that_it_returned(project, told, smtp):
     better = make_incident(
         project, kind="improvement", metrics={"tps": (800.0, 1000.0)}, versions=("10.11.20", "10.11.21")

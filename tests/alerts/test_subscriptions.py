@@ -245,3 +245,8 @@ def test_a_subscription_says_in_words_what_it_tells_of_and_when(project):
     assert subscription.rhythm_in_words == "on Fridays at 08:00 (Asia/Tokyo), also when all is quiet"
     subscription.time_zone, subscription.rhythm, subscription.all_quiet = "Europe/Berlin", "daily", False
     assert subscription.rhythm_in_words == "once a day at 08:00 (Europe/Berlin)"
+
+
+def test_an_address_of_the_web_is_no_subscription_but_a_webhook():
+    with pytest.raises(ValidationError, match="add it as a webhook"):
+        subscribe(make_project(), "https://chat.example.org/hooks/1")
