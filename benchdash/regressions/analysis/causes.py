@@ -15,9 +15,10 @@ _OFF: Final = frozenset({"off", "false", "no", "disabled"})
 # The contents of configuration and environment of a run.
 _Surroundings = tuple[int | None, int | None]
 Sides = tuple[_Surroundings, _Surroundings]
+Switches = Mapping[Sides, Sequence[Difference]]
 
 
-def switches_of(change_points: Iterable[ChangePoint]) -> Mapping[Sides, Sequence[Difference]]:
+def switches_of(change_points: Iterable[ChangePoint]) -> Switches:
     """Read what differs between the sides of change points, in at most two statements."""
     sides = {found for one in change_points if (found := _sides(one)) and found[0] != found[1]}
     contents = ConfigurationContent.objects.in_bulk({side[0] for pair in sides for side in pair} - {None})
@@ -29,7 +30,7 @@ def switches_of(change_points: Iterable[ChangePoint]) -> Mapping[Sides, Sequence
     return {(before, after): differences(as_run(before), as_run(after)) for before, after in sides}
 
 
-def cause_of(change_points: Iterable[ChangePoint], switches: Mapping[Sides, Sequence[Difference]]) -> str:
+def cause_of(change_points: Iterable[ChangePoint], switches: Switches) -> str:
     """Say what was switched where all of these begin; empty where nothing was, or not with each of them."""
     found = [switches.get(sides, ()) for one in change_points if (sides := _sides(one))]
     return in_words([one for one in found[0] if all(one in other for other in found)]) if found else ""

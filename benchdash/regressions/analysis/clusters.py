@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+from benchdash.regressions.analysis.causes import Switches, cause_of
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.controls import is_control
@@ -145,7 +146,7 @@ class Cluster:
         self.first, self.last, self.earliest = other.first, other.last, other.earliest
 
 
-def clusters_of(change_points: Iterable[ChangePoint], ranks: Ranks) -> list[Cluster]:
+def clusters_of(change_points: Iterable[ChangePoint], ranks: Ranks, switches: Switches) -> list[Cluster]:
     """Group change points by cause; losses know their recovery, and those that returned are one with it."""
     ways: dict[Hashable, list[tuple[int, ChangePoint]]] = defaultdict(list)
     for one in change_points:
@@ -153,7 +154,7 @@ def clusters_of(change_points: Iterable[ChangePoint], ranks: Ranks) -> list[Clus
             ways[_way(one)].append((rank, one))
     clusters = [cluster for of_way in ways.values() for cluster in _of_one_way(of_way, ranks)]
     clusters.sort(key=lambda one: (one.first, one.kind, one.hardware_id or 0, one.is_beginning))
-    return _with_recoveries(clusters)
+    return _with_recoveries(clusters, switches)
 
 
 def _way(one: ChangePoint) -> Hashable:
@@ -193,12 +194,12 @@ def _of_one_way(ranked: Iterable[tuple[int, ChangePoint]], ranks: Ranks) -> list
     return clusters
 
 
-def _with_recoveries(clusters: Sequence[Cluster]) -> list[Cluster]:
+def _with_recoveries(clusters: Sequence[Cluster], switches: Switches) -> list[Cluster]:
     """Link losses with the steps back that ended them, and make losses that returned one.
 
     A loss that comes again after it recovered, of the same series and to the same level, is what people know
     already, and is reported again as that: the old cluster goes on with the new change points, between the
-    new versions. A loss to another level is another cause.
+    new versions. A loss to another level, or for which something else was switched, is another cause.
     """
     found: list[Cluster] = []
     losses: list[Cluster] = []
@@ -207,7 +208,9 @@ def _with_recoveries(clusters: Sequence[Cluster]) -> list[Cluster]:
             found.append(cluster)
             continue
         if cluster.for_the_worse:
-            before = next((one for one in losses if one.recovery and _is_the_same_loss(cluster, one)), None)
+            cause = cause_of(cluster.members, switches)
+            known = [one for one in losses if one.recovery and cause_of(one.members, switches) == cause]
+            before = next((one for one in known if _is_the_same_loss(cluster, one)), None)
             if before:
                 before.return_as(cluster)
                 continue

@@ -9,13 +9,12 @@ from django.db.models import Count
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.analysis.causes import Sides, cause_of, switches_of
+from benchdash.regressions.analysis.causes import Switches, cause_of, switches_of
 from benchdash.regressions.analysis.clusters import SAME_CAUSE_WITHIN, Cluster, Ranks, clusters_of, ranks_of
 from benchdash.regressions.analysis.lives import Life, split_off, store_lives, touched_by_people
 from benchdash.regressions.analysis.machines import waiting_for_machines
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import IncidentRule, rule_of
-from benchdash.regressions.queries import Difference
 from benchdash.regressions.watched_metrics import counted, is_watched
 from benchdash.results.metrics import main_metric
 from benchdash.results.models import Series
@@ -67,7 +66,7 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     rule = rule_of(Project.objects.get(products=product_id)) if change_points else IncidentRule()
     lives = {incident.pk: Life.of(incident) for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
-    clusters = clusters_of(change_points, ranks)
+    clusters = clusters_of(change_points, ranks, switches)
     incidents = _incidents_of(clusters, known, ranks)
     found: list[tuple[Life, Cluster]] = []
     for cluster in clusters:
@@ -179,7 +178,7 @@ def _describe(
     cluster: Cluster,
     *,
     looked_at: int,
-    switches: Mapping[Sides, Sequence[Difference]],
+    switches: Switches,
     rule: IncidentRule,
 ) -> None:
     confirmed = cluster.confirmed
