@@ -60,7 +60,7 @@ def told(client, incident):
     return {
         **front,
         "overview": part_about(client, f"/p/{slug}/", page, "tr" if incident.historical else "li"),
-        "list": part_about(client, f"/p/{slug}/incidents/?tab=all", page, "tr"),
+        "list": part_about(client, f"/p/{slug}/incidents/?tab=everything", page, "tr"),
         "page": text_of(client.get(page)),
         "history": part_about(client, f"/p/{slug}/history/?series={series}", page, "tr"),
     }

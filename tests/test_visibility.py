@@ -69,7 +69,8 @@ def ask(client, method, address, slug):
         return client.get(address)
     if address.startswith("/api/") and "/uploads/" not in address:
         said = {"project": slug, "address": "new@example.org", "reason": "why", "name": "new", "into": NO_ID}
-        said |= {"title": "new", "url": "https://192.0.2.1/"}
+        said |= {"title": "new", "url": "https://192.0.2.1/", "at": "2026-11-01T00:00:00Z", "text": "new"}
+        said |= {"runs": [NO_ID], "excluded": True}
         return client.generic(method, address, json.dumps(said), "application/json")
     if method != "POST":
         return client.generic(method, address, "{}", "application/json")
@@ -172,8 +173,9 @@ def test_a_member_finds_what_others_do_not(world):
         "api:latency",
         "api:nights",
         "api:sweep",
+        "dashboard:curate",
     }
-    assert set(found.values()) == {200, 400, 405}
+    assert set(found.values()) == {200, 400, 404, 405}
 
 
 # --- a token that sends -------------------------------------------------------------------------------------

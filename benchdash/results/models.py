@@ -637,7 +637,7 @@ class Annotation(models.Model):
     hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     text = models.CharField(max_length=500)
-    by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -38,6 +38,10 @@ def version(world):
     return world.run.version_id
 
 
+def webhook(world):
+    return world.webhook.pk
+
+
 def product(world):
     return world.run.version.product_id
 
@@ -90,6 +94,23 @@ ENDPOINTS = {
         of=lambda world: world.subscription.pk, body={"rhythm": "daily"}
     ),
     ("DELETE", "subscription-detail"): Endpoint(of=lambda world: world.subscription.pk),
+    ("GET", "webhook-list"): Endpoint(),
+    ("POST", "webhook-list"): Endpoint(body={"url": "https://hooks.example.org/new"}),
+    ("DELETE", "webhook-list"): Endpoint(query=lambda world: {"url": world.webhook.address}),
+    ("GET", "webhook-detail"): Endpoint(of=webhook),
+    ("DELETE", "webhook-detail"): Endpoint(of=webhook),
+    ("POST", "webhook-test"): Endpoint(of=webhook),
+    ("GET", "annotation-list"): Endpoint(),
+    ("POST", "annotation-list"): Endpoint(body={"at": "2026-11-01T00:00:00Z", "text": "a new disk"}),
+    ("GET", "annotation-detail"): Endpoint(of=lambda world: world.annotation.pk),
+    ("DELETE", "annotation-detail"): Endpoint(of=lambda world: world.annotation.pk),
+    ("POST", "exclusions"): Endpoint(
+        body=lambda world: {"runs": [run(world)], "excluded": True, "reason": "busy"}
+    ),
+    ("GET", "overview"): Endpoint(),
+    ("POST", "incident-together"): Endpoint(
+        body=lambda world: {"ids": [incident(world)], "state": "acknowledged"}
+    ),
     ("GET", "audit-list"): Endpoint(),
     ("GET", "article-list"): Endpoint(),
     ("POST", "article-list"): Endpoint(body={"title": "Topaz in words"}),
@@ -119,7 +140,20 @@ READS = [key for key in ENDPOINTS if key[0] == "GET"]
 WRITES = [key for key in ENDPOINTS if key[0] != "GET"]
 # Without ``project`` in the query these are about all that one may see.
 LISTS = [key for key in READS if key[1].endswith("-list")]
-FOR_TRIAGE = [("GET", "subscription-list"), ("GET", "audit-list")]
+FOR_TRIAGE = [("GET", "subscription-list"), ("GET", "webhook-list"), ("GET", "audit-list")]
+CREATED = ("incident-comments", "subscription-list", "webhook-list", "annotation-list", "article-list")
+ASKS_FIRST = (
+    "subscription-list",
+    "webhook-list",
+    "annotation-list",
+    "exclusions",
+    "article-list",
+    "incident-together",
+    "webhook-detail",
+    "webhook-test",
+)
+# Rows that do not exist for those who may not triage.
+HIDDEN = ("subscription-detail", "webhook-detail", "webhook-test")
 OF_A_PROJECT = [key for key in ENDPOINTS if ENDPOINTS[key].of is None and key not in LISTS]
 OF_A_ROW = [key for key in ENDPOINTS if ENDPOINTS[key].of]
 
@@ -153,11 +187,15 @@ def public_world(make_world):
     return make_world(public=True)
 
 
+def methods_of(view):
+    return [method for method in view.http_method_names if method != "options" and hasattr(view, method)]
+
+
 def test_every_address_of_the_api_has_a_row_here():
     found = {
         (method.upper(), pattern.name)
         for pattern in urlpatterns
-        for method in getattr(pattern.callback, "actions", None) or ("get",)
+        for method in getattr(pattern.callback, "actions", None) or methods_of(pattern.callback.cls)
     }
     assert found - {("HEAD", name) for _, name in ENDPOINTS} == set(ENDPOINTS)
 
@@ -179,7 +217,7 @@ def test_those_who_triage_read_all_of_their_private_project(private_world):
 def test_those_who_only_read_see_neither_the_audit_log_nor_the_subscriptions_of_others(private_world):
     def expected(key, who):
         # Rows of others are left out of lists; one that is asked for does not exist.
-        return 404 if key[1] == "subscription-detail" else 200
+        return 404 if key[1] in HIDDEN else 200
 
     assert wrong(private_world, READS, READERS, expected) == {}
     for who in READERS:
@@ -214,11 +252,12 @@ def test_an_upload_token_changes_nothing_but_uploads(private_world):
 
 
 def test_an_upload_token_reads_of_a_public_project_what_anyone_reads(public_world):
-    for_all = [key for key in READS if key not in [*FOR_TRIAGE, ("GET", "subscription-detail")]]
+    for_all = [key for key in READS if key not in FOR_TRIAGE and key[1] not in HIDDEN]
     assert wrong(public_world, for_all, ["upload token"], lambda key, who: 200) == {}
     for key in FOR_TRIAGE:
         assert ask(public_world, "upload token", key, project="quartz").status_code == 403
-    assert wrong(public_world, [("POST", "subscription-list")], ["upload token"], lambda *_: 403) == {}
+    added = [("POST", "subscription-list"), ("POST", "webhook-list")]
+    assert wrong(public_world, added, ["upload token"], lambda *_: 403) == {}
 
 
 def test_a_private_project_is_in_no_list_of_others(private_world):
@@ -249,7 +288,7 @@ def test_what_is_of_a_private_project_does_not_exist_for_others(private_world):
     for key in [*OF_A_ROW, *OF_A_PROJECT]:
         for who in OUTSIDERS:
             hidden, missing = ask(private_world, who, key), ask(private_world, who, key, missing=True)
-            asks_first = key[1] in ("subscription-list", "article-list") and who == "anonymous"
+            asks_first = key[0] != "GET" and key[1] in ASKS_FIRST and who == "anonymous"
             expected = 401 if asks_first else 404
             if hidden.status_code != expected or hidden.content != missing.content:
                 seen[key, who] = hidden.content
@@ -257,7 +296,7 @@ def test_what_is_of_a_private_project_does_not_exist_for_others(private_world):
 
 
 def test_anyone_reads_a_public_project(public_world):
-    for_all = [key for key in READS if key not in [*FOR_TRIAGE, ("GET", "subscription-detail")]]
+    for_all = [key for key in READS if key not in FOR_TRIAGE and key[1] not in HIDDEN]
     assert wrong(public_world, for_all, OUTSIDERS, lambda key, who: 200) == {}
 
 
@@ -268,11 +307,12 @@ def test_what_is_for_those_who_triage_is_hidden_in_a_public_project_too(public_w
             assert ask(public_world, who, key, project="quartz").status_code == 403
         assert ask(public_world, "anonymous", key, project="quartz").status_code == 401
     for who in OUTSIDERS:
-        assert ask(public_world, who, ("GET", "subscription-detail")).status_code == 404
+        for name in ("subscription-detail", "webhook-detail"):
+            assert ask(public_world, who, ("GET", name)).status_code == 404
 
 
 def test_those_who_triage_write(private_world):
-    created = [("POST", name) for name in ("incident-comments", "subscription-list", "article-list")]
+    created = [("POST", name) for name in CREATED]
 
     def expected(key, who):
         return 201 if key in created else 204 if key[0] == "DELETE" else 200
@@ -282,14 +322,14 @@ def test_those_who_triage_write(private_world):
 
 def test_those_who_only_read_do_not_write(private_world):
     def expected(key, who):
-        return 404 if key[1] == "subscription-detail" else 403
+        return 404 if key[1] in HIDDEN else 403
 
     assert wrong(private_world, WRITES, READERS, expected) == {}
 
 
 def test_nobody_from_outside_writes_to_a_public_project(public_world):
     def expected(key, who):
-        if key[1] == "subscription-detail":
+        if key[1] in HIDDEN and not (key[1] in ASKS_FIRST and who == "anonymous"):
             return 404
         return 401 if who == "anonymous" else 403
 
@@ -400,7 +440,8 @@ def test_a_body_that_makes_no_sense_is_a_bad_request(public_world):
     bodies = [*(json.dumps(body).encode() for body in senseless), b"{", b"\xff\xfe", b"[" * 100_000]
     taken = []
     for key in WRITES:
-        if key[0] == "DELETE":
+        # The first ask nothing of a body; a change of nothing is none.
+        if key[0] == "DELETE" or key in [("POST", "webhook-test"), ("PATCH", "subscription-detail")]:
             continue
         endpoint = ENDPOINTS[key]
         address = reverse(f"api:{key[1]}", args=[endpoint.of(public_world)] if endpoint.of else [])

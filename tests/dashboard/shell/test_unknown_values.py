@@ -42,7 +42,7 @@ def test_each_value_that_is_no_choice_of_its_chip_is_said_once():
     ("address", "said"),
     [
         ("?metric=zzz", "There is no metric “zzz” here; there are tps, latency_avg. Shown: transactions per"),
-        ("?hardware=moon", "There is no hardware “moon” here; there is box. Shown: box."),
+        ("?hardware=moon", "There is no hardware “moon” here; there is box. Shown: all."),
         ("compare/?metric=zzz", "There is no metric “zzz” here; there are tps, latency_avg."),
         ("compare/?threads=x", "There is no thread count “x” here; there is 4. Shown: all."),
         ("compare/?axis=cubic", "There is no axis “cubic” here; there are linear, log. Shown: auto."),

@@ -133,7 +133,7 @@ def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     if available:
         use = recent_use(project)
         place, chips = form.read_place(query, available, use)
-        rows = _rows_at(morning.rows, query)
+        rows = _rows_at(morning.rows, query, chips)
         shown = rows if _ALL in query.getlist("rows") else rows[:MAX_ROWS]
         context |= {
             "has_results": True,
@@ -172,9 +172,10 @@ def _matrix_place(
     return form.read_place(query, releases, use)[0] if releases else None
 
 
-def _rows_at(rows: Sequence[Standing], query: QueryDict) -> list[Standing]:
-    """Return the rows of the places that the address names."""
-    asked = {name: query[name] for name in RowPlace._fields if query.get(name)}
+def _rows_at(rows: Sequence[Standing], query: QueryDict, chips: Sequence[FilterChip]) -> list[Standing]:
+    """Return the rows of the places that the address names; what is no choice of a chip narrows nothing."""
+    known = {chip.name: {*EMPTY, *(choice.value for choice in chip.choices)} for chip in chips}
+    asked = {name: query[name] for name in RowPlace._fields if query.get(name) in known.get(name, ())}
     return [
         row
         for row in rows

@@ -172,7 +172,7 @@ def _query(options: Mapping[str, Any]) -> str:
 
 
 def _search(request: HttpRequest) -> str:
-    return request.GET.get("q", "")[:MAX_SEARCH].strip()
+    return request.GET.get("q", "").replace("\0", "")[:MAX_SEARCH].strip()
 
 
 urlpatterns = [

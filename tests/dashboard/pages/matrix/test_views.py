@@ -325,7 +325,7 @@ def test_a_member_moves_the_baseline_with_a_reason_and_everything_says_so(client
 def test_the_overview_holds_the_branch_against_the_same_baseline(client, project, alice):
     nights(project, [100.0, 200.0, 50.0])
     move(client, project, night(project, 3))
-    answer = client.get("/p/bench/")
+    answer = client.get("/p/bench/?branch=main")
     assert matrix(answer)[1] == ["scan 4 threads", "200.0", "0.50", "0.25"]
     assert chip(answer, "base") == "3 Mar 2026 (set for this branch)"
 

@@ -483,7 +483,7 @@ def test_an_upload_whose_file_is_missing_says_why_it_waits(client, project, memb
     import_by_job(upload.pk)
     page = shown(client, project, upload)
     assert "cannot be read now: the file is not in the storage of this machine." in page
-    assert "This is tried again at" in page
+    assert "This is tried again " in page
     assert "Why it was refused" not in page
 
 
