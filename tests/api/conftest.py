@@ -13,7 +13,7 @@ from benchdash.alerts.subscriptions import subscribe
 from benchdash.articles.models import Article
 from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Annotation, Run, Series
+from benchdash.results.models import Run, Series
 from benchdash.results.records import SampleTable
 from tests.builders import START, make_project, make_series, make_token, make_user
 
@@ -54,8 +54,6 @@ class World:
     run: Run
     incident: Incident
     subscription: Subscription
-    webhook: Subscription
-    annotation: Annotation
     article: Article
     clients: dict[str, APIClient]
 
@@ -84,10 +82,6 @@ def make_world(db):
         make_series([100, 101], project=project, workload="quartz_writes", branch="quartz-branch")
         incident = make_incident(series, run)
         subscription, _ = subscribe(project, "quartz@example.org", by=Viewer())
-        webhook = Subscription.objects.create(
-            project=project, address="http://127.0.0.1:9/quartz", secret="x"
-        )
-        annotation = Annotation.objects.create(project=project, at=START, text="a quartz disk")
         article = create_article(
             project,
             title="Quartz in words",
@@ -108,7 +102,7 @@ def make_world(db):
             "admin token": make_token(project, Scope.ADMIN),
         }
         clients = {name: client_of(who) for name, who in people.items()}
-        return World(project, series, run, incident, subscription, webhook, annotation, article, clients)
+        return World(project, series, run, incident, subscription, article, clients)
 
     return make_world
 

@@ -12,9 +12,11 @@ from rest_framework.test import APIClient
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import User
 from benchdash.accounts.services import revoke_token
+from benchdash.alerts.models import Subscription
 from benchdash.api.urls import urlpatterns
-from benchdash.results.models import Configuration, Hardware, Product, Workload
+from benchdash.results.models import Annotation, Configuration, Hardware, Product, Workload
 from tests.api.conftest import OUTSIDERS, READERS, WRITERS, client_of
+from tests.builders import START
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,13 @@ def version(world):
 
 
 def webhook(world):
-    return world.webhook.pk
+    place = {"project": world.project, "address": WEBHOOK}
+    return Subscription.objects.get_or_create(**place, defaults={"secret": "x"})[0].pk
+
+
+def annotation(world):
+    place = {"project": world.project, "at": START, "text": "a quartz disk"}
+    return Annotation.objects.get_or_create(**place)[0].pk
 
 
 def product(world):
@@ -65,6 +73,7 @@ def merge_into_another_version(world):
     return {"into": world.project.versions.exclude(pk=version(world)).first().pk}
 
 
+WEBHOOK = "http://127.0.0.1:9/quartz"
 ENDPOINTS = {
     ("GET", "project-list"): Endpoint(),
     ("GET", "project-detail"): Endpoint(of=lambda world: world.project.slug),
@@ -96,14 +105,14 @@ ENDPOINTS = {
     ("DELETE", "subscription-detail"): Endpoint(of=lambda world: world.subscription.pk),
     ("GET", "webhook-list"): Endpoint(),
     ("POST", "webhook-list"): Endpoint(body={"url": "https://hooks.example.org/new"}),
-    ("DELETE", "webhook-list"): Endpoint(query=lambda world: {"url": world.webhook.address}),
+    ("DELETE", "webhook-list"): Endpoint(query=lambda world: {"url": WEBHOOK}),
     ("GET", "webhook-detail"): Endpoint(of=webhook),
     ("DELETE", "webhook-detail"): Endpoint(of=webhook),
     ("POST", "webhook-test"): Endpoint(of=webhook),
     ("GET", "annotation-list"): Endpoint(),
     ("POST", "annotation-list"): Endpoint(body={"at": "2026-11-01T00:00:00Z", "text": "a new disk"}),
-    ("GET", "annotation-detail"): Endpoint(of=lambda world: world.annotation.pk),
-    ("DELETE", "annotation-detail"): Endpoint(of=lambda world: world.annotation.pk),
+    ("GET", "annotation-detail"): Endpoint(of=annotation),
+    ("DELETE", "annotation-detail"): Endpoint(of=annotation),
     ("POST", "exclusions"): Endpoint(
         body=lambda world: {"runs": [run(world)], "excluded": True, "reason": "busy"}
     ),

@@ -9,7 +9,6 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.answers.annotations import AnnotationSerializer, ExclusionsSerializer
@@ -43,11 +42,8 @@ class AnnotationViews(RowsView):
     )
     def create(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`. `until` makes it a span; `hardware` and `product` say whose charts."""
-        self.require_somebody()
-        _require_triage_somewhere(self)
+        project = self.project_to_change(Scope.TRIAGE)
         sent = self.sent(AnnotationRequest)
-        project = self.project(sent.get("project", ""))
-        self.viewer.require(Scope.TRIAGE, project)
         made = annotate(
             project,
             at=sent["at"],
@@ -76,11 +72,8 @@ class ExclusionsView(View):
     )
     def post(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`. All of them for one reason, or none; those that are so already stay."""
-        self.require_somebody()
-        _require_triage_somewhere(self)
+        project = self.project_to_change(Scope.TRIAGE)
         sent = self.sent(ExclusionsRequest)
-        project = self.project(sent.get("project", ""))
-        self.viewer.require(Scope.TRIAGE, project)
         change = exclude_runs if sent["excluded"] else restore_runs
         reason = sent["reason"] or ("a preview" if sent["preview"] else "")
         try:
@@ -109,9 +102,3 @@ def _known(model: type[_Named], project: Project, name: str | None) -> _Named | 
         kind = model.__name__.lower()
         raise parameters.refuse(kind, f"the project has no {kind} '{name}'")
     return found
-
-
-def _require_triage_somewhere(view: View) -> None:
-    """Refuse who can triage nothing before anything is said of the body. Raises NotAllowed."""
-    if not view.viewer.may_somewhere(Scope.TRIAGE):
-        raise NotAllowed("this needs the scope 'triage'")

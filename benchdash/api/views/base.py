@@ -71,6 +71,18 @@ class View(APIView):
         """
         return self.viewer.project(self.slug(slug))
 
+    def project_to_change(self, scope: str) -> Project:
+        """Return the project that body or address names; asked before anything is said of the body.
+
+        Raises NotVisible, NotAllowed without the scope, or NotAuthenticated where nobody knows who asks.
+        """
+        self.require_somebody()
+        body = self.request.data
+        slug = body.get("project") if isinstance(body, Mapping) else None
+        project = self.project(slug.replace("\0", "") if isinstance(slug, str) else "")
+        self.require(scope, project)
+        return project
+
     def slug(self, slug: str = "") -> str:
         """Return the slug, or the parameter ``project``, or else the slug of the token's project."""
         token = self.viewer.token

@@ -14,7 +14,6 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Scope
 from benchdash.alerts import webhooks
 from benchdash.alerts.channels.webhook import DELIVERY_HEADER, EVENT_HEADER, SIGNATURE_HEADER
@@ -85,12 +84,8 @@ class WebhookViews(RowsView):
 
         Without a `secret` one is made. It is in this answer and nowhere else.
         """
-        self.require_somebody()
-        if not self.viewer.may_somewhere(Scope.TRIAGE):
-            raise NotAllowed("this needs the scope 'triage'")
+        project = self.project_to_change(Scope.TRIAGE)
         sent = self.sent(WebhookRequest)
-        project = self.project(sent.get("project", ""))
-        self.viewer.require(Scope.TRIAGE, project)
         with transaction.atomic():
             found, is_new = webhooks.add_webhook(
                 project,
