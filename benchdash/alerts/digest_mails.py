@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
-from benchdash.alerts.addresses import absolute
+from benchdash.addresses import absolute
 from benchdash.alerts.digests import morning_for
 from benchdash.alerts.models import Digest
 from benchdash.regressions.headlines import figure, is_for_the_worse, rhythm

@@ -7,7 +7,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from benchdash.accounts.time_zones import zone_of
-from benchdash.alerts.addresses import absolute
+from benchdash.addresses import absolute
 from benchdash.alerts.charts import picture
 from benchdash.alerts.models import Alert
 from benchdash.alerts.one_click import ACKNOWLEDGE, SNOOZE, SNOOZED_FOR, action_url

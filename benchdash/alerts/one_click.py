@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from django.conf import settings
 from django.core import signing
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Scope
+from benchdash.addresses import absolute
 from benchdash.alerts.models import Alert
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.regressions.triage import Snooze, triage
@@ -60,7 +59,7 @@ def action_url(alert: Alert, action: str) -> str:
     if _viewer(alert) is None:
         return ""
     signed = signing.dumps([alert.pk, action], salt=_SALT)
-    return f"{settings.SITE_URL}{reverse('dashboard:one_click', args=[signed])}"
+    return absolute("dashboard:one_click", signed)
 
 
 def read_link(signed: str) -> Click:

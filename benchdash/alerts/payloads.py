@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from benchdash.accounts.models import Project
-from benchdash.alerts.addresses import absolute
+from benchdash.addresses import absolute
 from benchdash.alerts.incident_mails import confirmed_evidence, news_of, subject_of
 from benchdash.alerts.models import Alert, Subscription
 from benchdash.regressions.headlines import change_words, figure, levels, series_words

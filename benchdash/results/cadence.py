@@ -131,11 +131,6 @@ class Cadence:
         return waits[-2] if len(waits) >= _MANY_WEEKS else waits[-1]
 
 
-def cadences(project: Project, *, now: datetime) -> list[Cadence]:
-    """Return the cadence of each place and workload that reports regularly. Two statements."""
-    return [one.cadence for one in reporters(project, now=now) if one.cadence]
-
-
 # The first run of each hour is enough to tell one report from the next.
 _HOURS: Final = """
     SELECT product_id, build, branch, hardware_id, configuration_id, counterpart, workload_id, release,

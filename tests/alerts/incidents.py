@@ -95,13 +95,17 @@ def make_machine_incident(project, *, hardware="bench-03", **fields) -> Incident
     )
 
 
-def make_silence(project, *, hardware="bench-03", **fields) -> Incident:
-    """A machine that used to report every night, and has not for three days."""
+def make_silence(project, *, hardware="bench-03", workload=None, **fields) -> Incident:
+    """A machine, or a workload on it, that used to report every night, and has not for three days."""
     machine, _ = Hardware.objects.get_or_create(project=project, name=hardware)
     now = timezone.now()
     fields = {"kind": "silence", "status": "confirmed", "started_at": now - timedelta(days=2), **fields}
     incident = Incident.objects.create(project=project, hardware=machine, **fields)
     Silence.objects.create(
-        incident=incident, hardware=machine, last_run_at=now - timedelta(days=3), cadence_s=86400.0
+        incident=incident,
+        hardware=machine,
+        workload=workload,
+        last_run_at=now - timedelta(days=3),
+        cadence_s=86400.0,
     )
     return incident

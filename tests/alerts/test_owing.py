@@ -13,7 +13,7 @@ from benchdash.regressions.events import note
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent, Silence
 from benchdash.results.models import Hardware, Product
 from benchdash.results.workload_groups import PatternGroup, set_groups
-from tests.alerts.incidents import make_incident
+from tests.alerts.incidents import make_incident, make_silence
 from tests.builders import make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -37,20 +37,12 @@ def owed():
     return Alert.objects.filter(sent_at=None).count()
 
 
-def make_silence(project, *, hardware="bench-03", workload=None, **fields):
+def silent(project, *, of_workload=False, **fields):
+    """A machine with results, or a workload on it, that fell silent just now."""
+    workload = make_run(project=project, hardware="bench-03").workload
     now = timezone.now()
-    run = make_run(project=project, hardware=hardware)
-    machine = Hardware.objects.get(project=project, name=hardware)
-    fields = {"kind": "silence", "status": "confirmed", "confirmed_at": now, "started_at": now, **fields}
-    incident = Incident.objects.create(project=project, hardware=machine, **fields)
-    Silence.objects.create(
-        incident=incident,
-        hardware=machine,
-        workload=run.workload if workload else None,
-        last_run_at=now - timedelta(days=2),
-        cadence_s=86_400,
-    )
-    return incident
+    fields = {"confirmed_at": now, "started_at": now, **fields}
+    return make_silence(project, workload=workload if of_workload else None, **fields)
 
 
 # --- filters ----------------------------------------------------------------------------------------------
@@ -127,14 +119,14 @@ def test_of_a_whole_machine_hears_who_has_to_do_with_it(project, filters, is_tol
         for name, value in filters.items()
     }
     subscribed(project, kinds=["silence"], **found)
-    make_silence(project)
+    silent(project)
     assert owed() == is_told
 
 
 @pytest.mark.parametrize(("group", "is_told"), [("range queries with aggregation", True), ("writes", False)])
 def test_of_a_silent_workload_hears_who_asked_for_its_group(project, group, is_told):
     subscribed(project, kinds=["silence"], workload_group=group)
-    make_silence(project, workload=True)
+    silent(project, of_workload=True)
     assert owed() == is_told
 
 
@@ -148,7 +140,7 @@ def test_of_a_silent_workload_hears_who_asked_for_its_group(project, group, is_t
 )
 def test_nobody_hears_of_what_is_put_off_or_explained_until_that_ends(project, fields, smtp):
     subscribed(project)
-    machine = make_silence(project, kind="environment")
+    machine = silent(project, kind="environment")
     fields = {name: machine if name == "folded_into" else value for name, value in fields.items()}
     incident = make_incident(project, **fields)
     assert owed() == 0
@@ -331,7 +323,7 @@ def test_the_end_of_a_loss_is_no_second_mail_to_who_hears_of_gains_too(project, 
 
 def test_a_machine_that_reports_again_is_told_in_its_own_words(project, smtp):
     subscribed(project, kinds=["silence"])
-    incident = make_silence(project)
+    incident = silent(project)
     [line] = news(smtp)
     assert line.startswith("bench-03 has sent no results since ")
     Silence.objects.update(ended_at=timezone.now())

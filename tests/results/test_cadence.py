@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from benchdash.results.cadence import cadences
+from benchdash.results.cadence import reporters
 from tests.builders import make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
@@ -13,6 +13,11 @@ pytestmark = pytest.mark.django_db
 MONDAY = datetime(2026, 9, 7, 4, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
+
+
+def cadences(project, *, now):
+    """The cadence of each place and workload that reports regularly."""
+    return [one.cadence for one in reporters(project, now=now) if one.cadence]
 
 
 def cadence_of(starts, *, now=None, **fields):

@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from benchdash.alerts.addresses import absolute
+from benchdash.addresses import absolute
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.digest_mails import digest_context
 from benchdash.alerts.incident_mails import context_of

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.http import QueryDict
-from django.urls import reverse
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import absolute
 from benchdash.articles.models import Block
 from benchdash.regressions.comparison.columns import Column, Selector, columns_of, short_id
 from benchdash.results.models import Workload
@@ -40,7 +39,7 @@ def addresses_of_numbers(project: Project, block: Block, names: Names) -> list[s
     query = QueryDict(block.query)
     if block.page == "history":
         ids = [text for text in query.getlist("series") if text.isascii() and text.isdigit()]
-        return [f"{settings.SITE_URL}{reverse('api:series-points', args=[pk])}" for pk in ids if len(pk) < 19]
+        return [absolute("api:series-points", pk) for pk in ids if len(pk) < 19]
     if block.page == "sweep":
         return [_url(project, "sweep", _of_sweep(query))]
     if block.page == "pair":
@@ -58,7 +57,7 @@ def addresses_of_numbers(project: Project, block: Block, names: Names) -> list[s
 
 def _url(project: Project, name: str, parameters: Parameters) -> str:
     query = urlencode([("project", project.slug), *parameters])
-    return f"{settings.SITE_URL}{reverse(f'api:{name}')}?{query}"
+    return f"{absolute(f'api:{name}')}?{query}"
 
 
 def _of_columns(query: QueryDict, names: Names) -> list[tuple[str, str]]:

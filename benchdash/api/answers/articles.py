@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import absolute
 from benchdash.api.answers.article_numbers import addresses_of_numbers, names_of
-from benchdash.api.answers.fields import address
 from benchdash.articles.models import Article, Block
 from benchdash.articles.queries import runs_since
 
@@ -26,7 +26,7 @@ class ArticleSerializer(serializers.Serializer[Any]):
     size = serializers.IntegerField()
 
     def get_url(self, article: Article) -> str:
-        return address("dashboard:article", article.project.slug, article.slug)
+        return absolute("dashboard:article", article.project.slug, article.slug)
 
 
 class BlockSerializer(serializers.Serializer[Any]):
@@ -47,7 +47,7 @@ class BlockSerializer(serializers.Serializer[Any]):
 
     def get_url(self, block: Block) -> str:
         project: Project = self.context["project"]
-        return f"{address(f'dashboard:{block.page}', project.slug)}?{block.query}"
+        return f"{absolute(f'dashboard:{block.page}', project.slug)}?{block.query}"
 
     def get_answers(self, block: Block) -> list[str]:
         return addresses_of_numbers(self.context["project"], block, self.context["names"])

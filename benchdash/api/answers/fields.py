@@ -1,16 +1,9 @@
-"""Fields and addresses that several answers share."""
+"""Fields that several answers share."""
 
 import math
 from typing import Any
 
-from django.conf import settings
-from django.urls import reverse
 from rest_framework import serializers
-
-
-def address(name: str, *args: object) -> str:
-    """Return the absolute address of a named page or resource."""
-    return f"{settings.SITE_URL}{reverse(name, args=args)}"
 
 
 def is_member(serializer: serializers.Field[Any, Any, Any, Any], project_id: int) -> bool:

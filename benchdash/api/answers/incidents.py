@@ -6,8 +6,9 @@ from django.utils.functional import cached_property
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from benchdash.addresses import absolute
 from benchdash.api.answers.differences import DifferenceSerializer
-from benchdash.api.answers.fields import CountField, address, is_member
+from benchdash.api.answers.fields import CountField, is_member
 from benchdash.regressions.counters import moved_counters
 from benchdash.regressions.event_words import event_words
 from benchdash.regressions.links import bug_url, compare_url
@@ -72,10 +73,10 @@ class IncidentReferenceSerializer(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField()
 
     def get_url(self, incident: Incident) -> str:
-        return address("api:incident-detail", incident.pk)
+        return absolute("api:incident-detail", incident.pk)
 
     def get_page(self, incident: Incident) -> str:
-        return address("dashboard:incident", incident.project.slug, incident.pk)
+        return absolute("dashboard:incident", incident.project.slug, incident.pk)
 
 
 class SilenceSerializer(serializers.Serializer[Any]):
@@ -168,10 +169,10 @@ class IncidentSerializer(serializers.Serializer[Any]):
         return {**super().get_fields(), **ends}
 
     def get_url(self, incident: Incident) -> str:
-        return address("api:incident-detail", incident.pk)
+        return absolute("api:incident-detail", incident.pk)
 
     def get_page(self, incident: Incident) -> str:
-        return address("dashboard:incident", incident.project.slug, incident.pk)
+        return absolute("dashboard:incident", incident.project.slug, incident.pk)
 
     def get_cause(self, incident: Incident) -> str | None:
         return incident.cause or None

@@ -6,7 +6,8 @@ from typing import Any, Final
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from benchdash.api.answers.fields import AsIs, CountField, address, is_member
+from benchdash.addresses import absolute
+from benchdash.api.answers.fields import AsIs, CountField, is_member
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.controls import is_control
 from benchdash.results.models import IntervalSamples, Run, Series
@@ -48,7 +49,7 @@ class RunSerializer(serializers.Serializer[Any]):
     excluded_reason = serializers.SerializerMethodField()
 
     def get_url(self, run: Run) -> str:
-        return address("api:run-detail", run.pk)
+        return absolute("api:run-detail", run.pk)
 
     def get_control(self, run: Run) -> bool:
         return is_control(run.version.build)
@@ -58,7 +59,7 @@ class RunSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(UploadReferenceSerializer)
     def get_upload(self, run: Run) -> dict[str, Any]:
-        return {"id": run.upload_id, "url": address("ingest:upload-detail", run.upload_id)}
+        return {"id": run.upload_id, "url": absolute("ingest:upload-detail", run.upload_id)}
 
     def get_excluded_reason(self, run: Run) -> str | None:
         """Return the reason for members; null for everyone else."""

@@ -2,15 +2,14 @@
 
 from typing import Final
 
-from django.conf import settings
 from django.http import HttpResponse, QueryDict
-from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import absolute
 from benchdash.api import parameters
 from benchdash.api.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
 from benchdash.api.views.base import PROJECT, View, csv_answer
@@ -99,4 +98,4 @@ def _page(project: Project, pair: Pair) -> str:
         query.setlist("run", [str(pair.base.run.pk), str(pair.other.run.pk)])
     else:
         query["base"], query["against"] = short_id(pair.base.column), short_id(pair.other.column)
-    return f"{settings.SITE_URL}{reverse('dashboard:pair', args=[project.slug])}?{query.urlencode()}"
+    return f"{absolute('dashboard:pair', project.slug)}?{query.urlencode()}"

@@ -21,7 +21,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from benchdash.accounts.authentication import TokenAuthentication
-from benchdash.dashboard.shell.navigation import page_url
+from benchdash.addresses import absolute
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.regressions.headlines import figure, what_happened
 from benchdash.regressions.models import Incident, IncidentEvent
@@ -100,16 +100,16 @@ def _atom(page: ProjectPage, incidents: Iterable[Any], *, changed_at: datetime) 
     project = page.project
     feed = _Feed(
         title=_xml(f"{project.name}: incidents"),
-        link=f"{settings.SITE_URL}{page_url('incidents', project)}",
+        link=absolute("dashboard:incidents", project.slug),
         description="",
-        feed_url=f"{settings.SITE_URL}{page_url('feed', project)}",
+        feed_url=absolute("dashboard:feed", project.slug),
         feed_guid=_tag(project.created_at, f"project/{project.pk}"),
         changed_at=changed_at,
     )
     for incident in incidents:
         feed.add_item(
             title=_xml(_title(incident)),
-            link=f"{settings.SITE_URL}{page_url('incident', project, incident.pk)}",
+            link=absolute("dashboard:incident", project.slug, incident.pk),
             description=_xml(render_to_string("dashboard/_feed_entry.html", {"incident": incident})),
             unique_id=_tag(incident.detected_at, f"incident/{incident.pk}"),
             pubdate=incident.confirmed_at,
