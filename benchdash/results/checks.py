@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Model
 
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
-from benchdash.results.readings import DERIVED, HIGHER, LOWER, Reading
+from benchdash.results.readings import DERIVED, HIGHER, LOWER, UNKNOWN, Reading
 from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.versions import parse_version
 
@@ -106,7 +106,7 @@ def _facts_troubles(name: str, facts: Any) -> Iterator[str]:
 
 def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
     metrics: set[str] = set()
-    for metric, value, unit, direction, low, high, printed_unit in readings:
+    for metric, value, unit, direction, low, high, printed_unit, _is_own in readings:
         if not metric.strip():
             yield "a reading has no metric"
         if metric in DERIVED:
@@ -114,8 +114,8 @@ def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
         yield from _text_troubles("metric", metric, longest=_longest(Series, "metric"))
         yield from _text_troubles("unit", unit, longest=_longest(Series, "unit"))
         yield from _text_troubles("unit", printed_unit, longest=_longest(Series, "printed_unit"))
-        if direction not in (HIGHER, LOWER):
-            yield f"the direction of '{metric}' is neither 'higher' nor 'lower'"
+        if direction not in (HIGHER, LOWER, UNKNOWN):
+            yield f"the direction of '{metric}' is neither 'higher' nor 'lower' nor 'unknown'"
         if metric in metrics:
             yield f"the metric '{metric}' stands twice in one run"
         metrics.add(metric)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from benchdash.accounts.models import Project, User
 from benchdash.results import readings
 from benchdash.results.distributions import BUCKET_COLUMNS, VALUE_COLUMNS
-from benchdash.results.readings import HIGHER, LOWER
+from benchdash.results.readings import HIGHER, LOWER, UNKNOWN
 
 UNKNOWN_VERSION = "unknown"
 DEFAULT_CONFIGURATION = "default"
@@ -459,6 +459,7 @@ class Series(models.Model):
     class Direction(models.TextChoices):
         HIGHER = HIGHER, "higher is better"
         LOWER = LOWER, "lower is better"
+        UNKNOWN = UNKNOWN, "nobody has said which is better"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="series")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="series")
@@ -473,7 +474,7 @@ class Series(models.Model):
     metric = models.CharField(max_length=100)
     unit = models.CharField(max_length=50)
     printed_unit = models.CharField(max_length=50, blank=True)
-    direction = models.CharField(max_length=6, choices=Direction)
+    direction = models.CharField(max_length=7, choices=Direction)
     is_derived = models.BooleanField(default=False, db_default=False)
 
     IDENTITY = (

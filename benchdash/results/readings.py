@@ -4,10 +4,12 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-Direction = Literal["higher", "lower"]
+Direction = Literal["higher", "lower", "unknown"]
 
 HIGHER: Direction = "higher"
 LOWER: Direction = "lower"
+# Nobody has said which is better: drawn and compared, never judged.
+UNKNOWN: Direction = "unknown"
 
 _RATES = (
     "tps",
@@ -69,6 +71,7 @@ class Reading(NamedTuple):
 
     ``low`` and ``high`` are the interval that the tool itself prints (JMH's 99.9 % interval), in the same
     unit as ``value``. ``printed_unit`` is the unit of the file where it differs (``us/op`` for ``ns/op``).
+    ``is_own`` marks a metric that benchdash does not know and the project measures (``rss_mb``).
     """
 
     metric: str
@@ -78,6 +81,7 @@ class Reading(NamedTuple):
     low: float | None = None
     high: float | None = None
     printed_unit: str = ""
+    is_own: bool = False
 
 
 def known_metric(metric: str) -> bool:

@@ -28,12 +28,19 @@ _BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
 class Source:
-    """A file as a format reads it. ``name`` is the sender's file name, for messages only."""
+    """A file as a format reads it.
 
-    def __init__(self, data: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> None:
+    ``name`` is the sender's file name, for messages only. ``metric`` is what the sender says that the numbers
+    of a plain table are (``tps``, ``rss_mb [MB, lower]``); empty where nobody says it.
+    """
+
+    def __init__(
+        self, data: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS, *, metric: str = ""
+    ) -> None:
         self.data = data
         self.name = name
         self.limits = limits
+        self.metric = metric
 
     @cached_property
     def head(self) -> bytes:
