@@ -1,7 +1,9 @@
 """File formats: a module each, found by being here or in a package of its family.
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
-``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats.
+``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats. A format may
+also have ``near_miss(lines: Sequence[str]) -> NearMiss | None``, which says of the lines of a file that no
+format recognises what they lack to be its own.
 """
 
 import importlib
@@ -12,6 +14,7 @@ from types import ModuleType
 from typing import Protocol, cast
 
 from ingest.formats.limits import Limits
+from ingest.formats.refusals import refusal
 from ingest.formats.report import FormatError, Intervals, ParsedReport
 from ingest.formats.source import Source
 
@@ -50,27 +53,41 @@ def recognise(source: Source) -> str:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"
         )
-    first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0].rstrip()
-    raise FormatError(
-        f"not a result file that benchdash knows ({', '.join(FORMATS)}); it begins with {first[:80]!r}",
-        line=1,
-    )
+    raise refusal(source.head, FORMATS)
 
 
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     """Read a file by the named format, or by the one that recognises it.
 
-    Raise FormatError where the file cannot be understood or the name is unknown.
+    Of a log of several containers or units, only those are read that wrote a result. Raise FormatError where
+    the file cannot be understood or the name is unknown.
     """
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
-    name = name or recognise(source)
+    source = _streams_with_a_result(source, [FORMATS[name]] if name else FORMATS.values())
+    try:
+        return _parse(source, name or recognise(source))
+    except FormatError as error:
+        line = None if error.line is None else source.line_in_file(error.line)
+        raise FormatError(source.with_lines_in_file(error.message), line) from None
+
+
+def _streams_with_a_result(source: Source, formats: Iterable[Format]) -> Source:
+    formats = [*formats]
+    source.check()
+    heads = source.stream_heads
+    chosen = [stream for stream, head in heads.items() if any(format_.recognise(head) for format_ in formats)]
+    return source.of_streams(chosen) if chosen and len(heads) > 1 else source
+
+
+def _parse(source: Source, name: str) -> tuple[str, ParsedReport]:
     report = FORMATS[name].parse(source)
     if not report.runs:
         raise FormatError("the file holds no result")
     source.limits.check("runs", len(report.runs))
     report = _with_samples_within(source.limits, report)
-    return name, replace(report, warnings=(*source.warnings, *report.warnings))
+    warnings = map(source.with_lines_in_file, report.warnings)
+    return name, replace(report, warnings=(*source.warnings, *warnings))
 
 
 def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:
