@@ -30,4 +30,5 @@ function fill() {
 document.addEventListener("input", (event) => {
   if ("fills" in event.target.dataset) fill();
 });
-document.addEventListener("htmx:afterSettle", fill);
+// The command with the token comes without what was typed.
+document.addEventListener("htmx:oobAfterSwap", fill);
