@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 from ingest.formats.cells import is_cell
 from ingest.formats.report import FormatError
 from ingest.formats.tables.grids import heads_grid, says_metric
-from ingest.formats.tables.heads import counts_threads, heads_of, heads_workloads, tell_runs
+from ingest.formats.tables.heads import HINT, counts_threads, heads_of, heads_workloads, tell_runs
 from ingest.formats.tables.layouts import is_title
 from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
 
@@ -21,6 +21,8 @@ Words = Sequence[re.Match[str]]
 Split = Callable[[str], Sequence[str]]
 
 _MAX_JOINED = 5
+# Numbers of their own, and words with a colon: what tools print as they run, and no names of columns.
+_NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
 _MAX_LINES_ABOVE = 10
 
 
@@ -69,9 +71,11 @@ class AlignedRows:
 
 def _find_rows(lines: Sequence[str], index: int) -> AlignedRows | None:
     line = lines[index]
-    if len(line.split(maxsplit=1)) < 2:
+    if not HINT.search(line) or _NO_HEAD.search(line):
         return None
     first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
+    if not any(map(is_cell, first_row.split())):
+        return None
     joined = _joined(line, len(first_row.split()))
     for names, split in ((_wide(line), _wide), (_wide(line), str.split), (joined, str.split)):
         cells = split(first_row)
@@ -223,12 +227,13 @@ def _find_grid(lines: Sequence[str], index: int) -> AlignedGrid | None:
 
 def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int) -> bool:
     names = _texts(columns)
-    names_metric = says_metric(head, lines[max(0, index - _MAX_LINES_ABOVE) : index])
-    if all(map(_is_count, names)):
-        return counts_threads(head) and (len(names) > 1 or names_metric)
     first_row = next((_words(line) for line in islice(lines, index + 1, None) if line.strip()), ())
-    if len(first_row) < 2 or not is_cell(first_row[-1][0]):
+    are_counts = all(map(_is_count, names))
+    if not are_counts and (len(first_row) < 2 or not is_cell(first_row[-1][0])):
         return False
+    names_metric = says_metric(head, lines[max(0, index - _MAX_LINES_ABOVE) : index])
+    if are_counts:
+        return counts_threads(head) and (len(names) > 1 or names_metric)
     return heads_grid(head, names, looks_sure=names_metric and _cells_at_end(first_row) >= len(columns))
 
 

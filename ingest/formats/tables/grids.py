@@ -8,8 +8,15 @@ from ingest.formats.cells import is_number, quantity
 from ingest.formats.headings import product_and_version, thread_count
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import Column, Columns, Role
-from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_jmh
-from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, mentions, metric_named
+from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_of_another_format
+from ingest.formats.tables.metric_words import (
+    TITLE_WORDS,
+    Mention,
+    Metric,
+    mentions,
+    metric_named,
+    names_metric,
+)
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_columns
 from ingest.formats.tables.table import Cell, Row, Table, refuse_copies
@@ -36,7 +43,7 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
 
     That is so where a name has a version, or where the caller is sure because what stands around says so.
     """
-    if is_jmh(names) or not all(_NAME.fullmatch(name) for name in names if name):
+    if is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
         return False
     if all(map(_is_count, names)):
         return bool(head) and (counts_threads(head) or heads_workloads(head))
@@ -53,7 +60,7 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
 
 def says_metric(head: str, titles: Iterable[str]) -> bool:
     """Return whether the head or a title says what the numbers of a table are."""
-    return head.casefold() in _QUERY_HEADS or any(any(mentions(in_english(title))) for title in titles)
+    return head.casefold() in _QUERY_HEADS or any(map(names_metric, titles))
 
 
 def read_grid(table: Table, sent: Metric | None = None) -> Entries:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingest.formats.headings import thread_count
 from ingest.formats.tables.metric_words import (
     Metric,
     MetricHead,
@@ -81,7 +80,7 @@ _TIMES = frozenset(
 )
 _DEVICES = frozenset({"device", "dev", "disk", "disks"})
 # Without any of these no line names a metric; most lines of most files have none.
-_HINT = re.compile(
+HINT = re.compile(
     r"tps|qps|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|p[0-9]|[0-9]%|[0-9]th",
     re.IGNORECASE,
 )
@@ -94,24 +93,43 @@ _NAMING = frozenset({"workload", "product", "server", "version"})
 class Head:
     """A name over a column as it was understood.
 
-    ``meaning`` is the fact that stands below it, ``named`` the metric that it names. ``own`` is what it would
-    be as a metric of the project's own, ``threads`` the thread count that the head itself is.
+    ``meaning`` is the fact that stands below it, ``named`` the metric that it names. ``is_declared`` says that
+    it names a metric of the project's own and which is better: ``rss_mb [MB, lower]``.
     """
 
     text: str
     meaning: str | None = None
     named: MetricHead | None = None
-    statistic: Metric | None = None
-    threads: int | None = None
-    own: Metric | None = None
     is_declared: bool = False
-    is_derived: bool = False
-    is_note: bool = False
-    is_database: bool = False
 
     @property
     def is_unknown(self) -> bool:
         return self.meaning is None and self.named is None and not self.is_declared
+
+    @property
+    def own(self) -> Metric | None:
+        """What it would be as a metric of the project's own."""
+        return own_metric(self.text)
+
+    @property
+    def statistic(self) -> Metric | None:
+        """The response time that it names without the word: ``p95``."""
+        return statistic_of_head(self.text) if self.is_unknown else None
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether the numbers below are computed from others: ``Improvement (%)``, ``TPS/$``."""
+        if self.meaning is not None or self.named is not None:
+            return False
+        return is_quotient(self.text) or _DERIVED.fullmatch(in_english(self.text)) is not None
+
+    @property
+    def is_note(self) -> bool:
+        return _words(self.text) in _NOTES
+
+    @property
+    def is_database(self) -> bool:
+        return _words(self.text) in _DATABASES
 
 
 def meaning_of(name: str) -> str | None:
@@ -136,25 +154,14 @@ def heads_workloads(head: str) -> bool:
 @lru_cache(maxsize=2000)
 def head_of(text: str) -> Head:
     """Return what a name over a column means."""
-    words = _words(text)
-    threads = thread_count(text)
     if (meaning := meaning_of(text)) is not None:
-        return Head(text, meaning=meaning, threads=threads)
+        return Head(text, meaning)
+    if not HINT.search(text):
+        return Head(text)
     named = metric_of_head(text)
-    is_derived = named is None and (is_quotient(text) or _DERIVED.fullmatch(in_english(text)) is not None)
     if named and named.of and _DERIVED.fullmatch(named.of):
-        named, is_derived = None, True
-    return Head(
-        text,
-        named=named,
-        statistic=statistic_of_head(text),
-        threads=threads,
-        own=own_metric(text),
-        is_declared=is_declaration(text),
-        is_derived=is_derived,
-        is_note=words in _NOTES,
-        is_database=words in _DATABASES,
-    )
+        named = None
+    return Head(text, named=named, is_declared=is_declaration(text))
 
 
 def heads_of(names: Iterable[str]) -> list[Head]:
@@ -170,7 +177,7 @@ def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
     called, though nobody knows its name.
     """
     names = tuple(names)
-    if is_jmh(names) or not _HINT.search(" ".join(names)):
+    if is_of_another_format(names) or not HINT.search(" ".join(names)):
         return False
     heads = heads_of(names)
     meanings = {head.meaning for head in heads}
@@ -184,9 +191,10 @@ def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
     return (has_metric or has_value) and (is_named or is_curve or (names_rows and is_of_benchmark))
 
 
-def is_jmh(names: Iterable[str]) -> bool:
-    """Return whether it is JMH's own table, which another format reads."""
-    return any(name.casefold() in {"score", "mean"} for name in names)
+def is_of_another_format(names: Iterable[str]) -> bool:
+    """Return whether it is a table of JMH or of the insert benchmark, which other formats read."""
+    words = {name.casefold() for name in names}
+    return not words.isdisjoint({"score", "mean"}) or {"ips", "tag"} <= words
 
 
 def is_of_time(name: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ingest.formats.report import FormatError
-from ingest.formats.tables.metric_words import mentions
+from ingest.formats.tables.metric_words import names_metric
 from ingest.formats.tables.table import Row, Table, counted
 
 
@@ -39,4 +39,4 @@ def trimmed(names: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...],
 
 def is_title(text: str) -> bool:
     """Return whether a line below a table says what its numbers are."""
-    return any(mentions(text))
+    return names_metric(text)

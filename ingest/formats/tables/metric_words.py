@@ -175,6 +175,12 @@ def mentions(text: str) -> Iterator[Mention]:
         yield Mention(metric, match.start(), match.end(), lacks_unit)
 
 
+@lru_cache(maxsize=2000)
+def names_metric(text: str) -> bool:
+    """Return whether a title names a metric."""
+    return any(mentions(in_english(text)))
+
+
 def metric_named(head: str) -> Metric | None:
     """Return the metric that a head or a unit names, or None: ``tps``, ``p95 (us)``, ``queries/second``.
 

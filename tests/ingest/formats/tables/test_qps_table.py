@@ -15,6 +15,15 @@ DATA = real_files.SHARED
 FIXTURES = real_files.FIXTURES / "qps_table"
 TABLES = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
 
+SECOND_TABLE = (
+    "a second table begins, and nothing tells it from the first; write a line above each that says what was "
+    "measured, or send each table as a file of its own"
+)
+TWO_METRICS = (
+    "the titles name both tps and qps; name the one that it is in the field 'metric', or send one table for "
+    "each metric"
+)
+
 
 def read(text):
     return parse(Source(text.encode()))
@@ -201,8 +210,7 @@ def test_numbers_keep_all_their_digits():
         (
             "query,A-1\nDO 1,5\nquery,A-1\n",
             3,
-            "a second table begins, and nothing tells it from the first; write a line above each that says what "
-            "was measured, or send each table as a file of its own",
+            SECOND_TABLE,
         ),
         ("tps\n\n  A-1 B-2\nDO 1 5 6\n", 4, None),
         ("tps\n\n     A-1 B-2\nDO 1   5   6\nDO 2   5\n", 5, None),
@@ -211,8 +219,7 @@ def test_numbers_keep_all_their_digits():
         (
             "tps\n\n     A-1 B-2\nDO 1   5   6\n\nqps\n",
             6,
-            "the titles name both tps and qps; name the one that it is in the field 'metric', or send one table "
-            "for each metric",
+            TWO_METRICS,
         ),
         ("tps\n\n     A-1\nDO 1   5\n\nof B\n     B-1\nDO 1   60\n", 7, None),
         ("tps\nthreads 1 0\nA-1 5 6\n", 2, "the thread count is 0, not a whole number from 1 to 1000000000"),
