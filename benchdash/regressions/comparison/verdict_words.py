@@ -13,7 +13,7 @@ from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison, Verdict
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.metrics import is_speed
-from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.readings import HIGHER, UNKNOWN, Direction
 from benchdash.results.wording import NO_BREAK, count, counted
 
 NOISE: Final[Mapping[Basis, str]] = {
@@ -52,7 +52,7 @@ def joint(verdicts: Sequence[str], change: float | None, direction: Direction, *
         return "same"
     if {"better", "worse"} <= set(map(side_of, verdicts)):
         return MIXED
-    if change is None or abs(change) < margin:
+    if change is None or abs(change) < margin or direction == UNKNOWN:
         return "unknown"
     agreed = "better" if (change > 0) == (direction == HIGHER) else "worse"
     certain, likely = counts[agreed], counts[f"likely_{agreed}"]

@@ -1,0 +1,127 @@
+"""The metrics of a project: listed, declared and changed."""
+
+import pytest
+
+from benchdash.accounts.models import AuditEntry
+from benchdash.results.models import Metric, Series
+from benchdash.results.readings import Reading
+from tests.api.conftest import WRITERS
+from tests.builders import make_run
+from tests.schema_check import schema
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/api/v1/metrics/?project=quartz"
+
+
+@pytest.fixture
+def world(make_world):
+    world = make_world(public=True)
+    own = Reading("rss_mb", 512, "", "unknown", is_own=True)
+    make_run(project=world.project, readings=[own])
+    return world
+
+
+def listed(world, who="rita", query=""):
+    answer = world.clients[who].get(LIST + query)
+    assert answer.status_code == 200, answer.json()
+    return {one["name"]: one for one in answer.json()["results"]}
+
+
+def test_own_and_known_metrics_are_listed(world):
+    metrics = listed(world)
+    assert metrics["rss_mb"] == {
+        "name": "rss_mb",
+        "unit": "",
+        "direction": "unknown",
+        "watched": False,
+        "smallest_change": None,
+        "smallest_change_absolute": None,
+        "aggregation": "mean",
+        "kind": "level",
+        "is_own": True,
+        "series": 1,
+    }
+    tps = metrics["tps"]
+    assert (tps["unit"], tps["direction"], tps["watched"], tps["is_own"]) == ("1/s", "higher", True, False)
+
+
+def test_a_list_comes_in_pages(world):
+    first = world.clients["rita"].get(f"{LIST}&limit=1").json()
+    assert [one["name"] for one in first["results"]] == ["rss_mb"]
+    rest = world.clients["rita"].get(first["next"]).json()
+    assert [one["name"] for one in rest["results"]] == ["tps"]
+    assert rest["next"] is None
+
+
+def test_saying_a_direction_turns_the_series_and_watches_them(world):
+    answer = world.clients["bob"].patch(
+        "/api/v1/metrics/rss_mb/?project=quartz",
+        {"unit": "MB", "direction": "lower", "smallest_change_absolute": 10, "reason": "less is better"},
+    )
+    assert answer.status_code == 200, answer.json()
+    assert answer.json() == {**listed(world)["rss_mb"], "watched": True, "unit": "MB"}
+    series = Series.objects.get(metric="rss_mb")
+    assert (series.unit, series.direction) == ("MB", "lower")
+    assert series.touched.quiet
+    entry = AuditEntry.objects.get(action="metric changed")
+    assert (entry.subject, entry.reason) == ("rss_mb", "less is better")
+    assert entry.detail == {
+        "unit": "not said → MB",
+        "direction": "unknown → lower",
+        "smallest_change_absolute": "not said → 10.0",
+    }
+
+
+def test_a_metric_is_declared_before_a_file_brings_it(world):
+    body = {"project": "quartz", "name": "recall", "unit": "1", "direction": "higher"}
+    answers = [world.clients["bob"].post("/api/v1/metrics/", body) for _ in range(2)]
+    assert [one.status_code for one in answers] == [201, 200]
+    make_run(project=world.project, readings=[Reading("recall", 0.9, "", "unknown", is_own=True)])
+    assert listed(world)["recall"]["direction"] == "higher"
+    assert Series.objects.get(metric="recall").direction == "higher"
+
+
+def test_of_a_known_metric_only_what_is_watched_and_matters_is_said(world):
+    patch = world.clients["bob"].patch
+    answer = patch(LIST, {"name": "tps", "watched": False, "smallest_change": 0.1})
+    assert answer.status_code == 200, answer.json()
+    assert (answer.json()["watched"], answer.json()["smallest_change"]) == (False, 0.1)
+    assert (answer.json()["unit"], answer.json()["is_own"]) == ("1/s", False)
+    refused = patch(LIST, {"name": "tps", "direction": "lower"})
+    assert refused.status_code == 400
+    assert refused.json()["errors"] == [
+        {"field": "direction", "message": "benchdash knows 'tps' itself; its direction cannot be changed"}
+    ]
+    assert patch(LIST, {"name": "tps", "watched": None}).json()["watched"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": "rss_mb", "direction": "sideways"}, "direction"),
+        ({"name": "rss_mb", "smallest_change": 0}, "smallest_change"),
+        ({"name": "rss_mb", "smallest_change_absolute": -1}, "smallest_change_absolute"),
+        ({"name": "rss_mb", "watched": "perhaps"}, "watched"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(world, body, field):
+    answer = world.clients["bob"].patch(LIST, body)
+    assert answer.status_code == 400
+    assert [one["field"] for one in answer.json()["errors"]] == [field]
+    assert Metric.objects.get().direction == "unknown"
+
+
+def test_only_those_who_triage_say_it(world):
+    for who, client in world.clients.items():
+        answer = client.patch("/api/v1/metrics/rss_mb/?project=quartz", {"direction": "lower"})
+        expected = {200} if who in WRITERS else {401, 403}
+        assert answer.status_code in expected, who
+    assert world.clients["bob"].patch("/api/v1/metrics/none/?project=quartz", {}).status_code == 404
+
+
+def test_the_schema_describes_it():
+    paths = schema()["paths"]
+    assert set(paths["/api/v1/metrics/"]) == {"get", "post", "patch"}
+    assert set(paths["/api/v1/metrics/{name}/"]) == {"get", "patch"}
