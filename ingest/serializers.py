@@ -70,7 +70,8 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     )
     format = serializers.CharField(required=False)
     pattern = serializers.CharField(
-        required=False, help_text="of an archive: which files, and what their paths mean"
+        required=False,
+        help_text="which files of an archive, and what their paths mean; of a single file, its name",
     )
     path_map = serializers.JSONField(required=False, help_text="what parts of paths mean")
     companion_pattern = serializers.ListField(

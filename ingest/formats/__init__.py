@@ -1,7 +1,9 @@
 """File formats: a module each, found by being here or in a package of its family.
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
-``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats.
+``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats. A format may
+also have ``near_miss(lines: Sequence[str]) -> NearMiss | None``, which says of the lines of a file that no
+format recognises what they lack to be its own.
 """
 
 import importlib
@@ -12,6 +14,7 @@ from types import ModuleType
 from typing import Protocol, cast
 
 from ingest.formats.limits import Limits
+from ingest.formats.refusals import refusal
 from ingest.formats.report import FormatError, Intervals, ParsedReport
 from ingest.formats.source import Source
 
@@ -50,11 +53,7 @@ def recognise(source: Source) -> str:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"
         )
-    first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0].rstrip()
-    raise FormatError(
-        f"not a result file that benchdash knows ({', '.join(FORMATS)}); it begins with {first[:80]!r}",
-        line=1,
-    )
+    raise refusal(source.head, FORMATS)
 
 
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:

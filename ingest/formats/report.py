@@ -26,6 +26,19 @@ class FormatError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class NearMiss:
+    """Why a file that resembles a format is none of it.
+
+    ``message`` finishes the sentence "the file is nearest to sysbench, but ...": what is missing, and what to
+    do. ``marks`` is how many lines are such as this format has; of several formats the one with most counts.
+    """
+
+    message: str
+    line: int | None = None
+    marks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedRun:
     """One execution that a file tells of. What the file does not say is None.
 

@@ -16,7 +16,6 @@ from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
 from ingest.archives import services as archive_services
 from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
-from ingest.metadata.fields import ARCHIVE_FIELDS
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries
@@ -192,7 +191,7 @@ def _outcome(
     """Return what becomes of a file, or why nothing does."""
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
     try:
-        metadata, warnings = read_form(_said_of(data, said, result.meta))
+        metadata, warnings = read_form(_said_of(said, result.meta))
         return use(Arrival(name, data, metadata, companions=result.companions, warnings=warnings))
     except FieldsError as error:
         return FileOutcome(name, INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
@@ -226,11 +225,9 @@ def _name(file: "UploadedFile[Any]") -> str:
 
 
 def _said_of(
-    data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
+    said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
 ) -> Mapping[str, Sequence[str]]:
     """Return what the form says of this file, with the facts beside it. Raise FieldsError."""
-    if not is_archive(data):
-        said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
     if meta is None:
         return said
     meta.seek(0)

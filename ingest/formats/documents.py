@@ -1,0 +1,311 @@
+"""The parts of a document: text, code in fences, and tables, each with the headings that it stands under.
+
+Markdown is read as people write it, AsciiDoc and reStructuredText where they mark the same things. A file
+without any of it is one block of text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from ingest.formats.lines import with_plain_line_ends
+
+_MAX_TITLE_LENGTH = 200
+_MAX_CAPTION_LINES = 3
+# Longer lines are no headings, fences or rows; what is matched below stays cheap.
+_MAX_MARKED_LENGTH = 4000
+
+_FENCE = re.compile(r"\s*(?P<marks>`{3,}|~{3,})\s*(?P<language>[^`]*)")
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6}|={1,6})\s+(?P<title>\S.*)")
+_UNDERLINE = re.compile(r"(?P<mark>[=~^-])(?P=mark){2,}\s*")
+_UNDERLINE_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4}
+_HTML_HEADING = re.compile(
+    r"\s*<h(?P<level>[1-6])(?:\s[^<>]*)?>(?P<title>.*?)(?:</h[1-6]>\s*)?", re.IGNORECASE
+)
+_HTML_CODE = re.compile(r"\s*<pre(?:\s[^<>]*)?>\s*(?:<code(?:\s[^<>]*)?>)?\s*", re.IGNORECASE)
+_HTML_CODE_END = re.compile(r"\s*(?:</code>)?\s*</pre>\s*", re.IGNORECASE)
+_DELIMITER = re.compile(r"[|+]?(?:[ \t]*+:?-++:?[ \t]*+[|+])*+(?:[ \t]*+:?-++:?)?")
+_ASCIIDOC_TABLE = re.compile(r"\|={3,}\s*")
+_ASCIIDOC_BLOCK = re.compile(r"\[(?:source|listing|literal|,)[^\]]*\]\s*")
+_ASCIIDOC_LANGUAGE = re.compile(r"\[source[^,\]]*,\s*(?P<language>[\w+-]+)")
+_ASCIIDOC_LIMIT = re.compile(r"(?:-{4,}|\.{4,})\s*")
+_RULE = re.compile(r"\s*(?:[-*_=]\s*){3,}")
+_COLUMNS = re.compile(r"\S(?: {2,}|\t)\S|\|")
+_LINK = re.compile(r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
+_ENTITIES = {"&nbsp;": " ", "&plusmn;": "±", "&micro;": "µ", "&lt;": "<", "&gt;": ">", "&amp;": "&"}
+
+# What the first sign of a line may be where it begins something, besides a row of a table.
+_MARKS = frozenset("#=`~-<.^")
+_TABLE_MARK = "|"
+
+
+class BlockKind(Enum):
+    TEXT = "text"
+    CODE = "code"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBlock:
+    """A part of a document.
+
+    ``line`` is the number of its first line, counted from 1: of code the one below the fence, of a table its
+    head. A block of text begins with the heading that it stands under. ``headings`` are those above it, the
+    outermost first; ``caption`` are up to three lines of the last paragraph between heading and block.
+    ``language`` is what an opening fence names. ``is_closed`` is false of code whose fence is not closed.
+    """
+
+    kind: BlockKind
+    line: int
+    lines: Sequence[str]
+    headings: tuple[str, ...] = ()
+    caption: tuple[str, ...] = ()
+    language: str = ""
+    is_closed: bool = True
+
+    def rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield number and cells of each row of a table, its head first, without the line below the head."""
+        for number, line in enumerate(self.lines, start=self.line):
+            if line.strip() and not _is_delimiter(line):
+                yield number, table_cells(line)
+
+
+def document_blocks(lines: Sequence[str]) -> Iterator[DocumentBlock]:
+    """Yield the blocks of a document in their order, in a time that grows with its lines."""
+    yield from _Reader(lines).blocks()
+
+
+@lru_cache(maxsize=4)
+def blocks_of_head(head: bytes) -> tuple[DocumentBlock, ...]:
+    """Return the blocks within the head of a file, for ``recognise``; the last one may be cut."""
+    return tuple(document_blocks(with_plain_line_ends(head.decode("utf-8", "replace")).split("\n")))
+
+
+def table_cells(line: str) -> tuple[str, ...]:
+    """Return the cells of a row, without emphasis, links and the signs of code."""
+    text = line.strip().removeprefix("|")
+    if text.endswith("|") and not text.endswith("\\|"):
+        text = text[:-1]
+    return tuple(plain_text(cell.replace("\\|", "|")) for cell in _UNESCAPED_BAR.split(text))
+
+
+def plain_text(text: str) -> str:
+    """Return what a reader sees of ``**244.96**``, ``[`JMH`](address)`` or ``&plusmn; 2<br>``."""
+    text = _LINK.sub(r"\g<text>", text) if "[" in text else text
+    text = _TAG.sub(" ", text) if "<" in text else text
+    if "&" in text:
+        for entity, sign in _ENTITIES.items():
+            text = text.replace(entity, sign)
+    text = text.replace("`", "").strip()
+    for mark in ("***", "**", "__", "~~", "*", "_"):
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            text = text[len(mark) : -len(mark)].strip()
+    return text
+
+
+class _Reader:
+    """Reads a document line by line. Positions count from 0, numbers of lines from 1."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._headings: list[tuple[int, str]] = []
+        # Where the text that is not yet a block begins, and where its last heading ends.
+        self._begin = 0
+        self._below_heading = 0
+
+    def blocks(self) -> Iterator[DocumentBlock]:
+        window = _Window(self._lines)
+        for place, line in window:
+            first = line.lstrip()[:1]
+            if first not in _MARKS and _TABLE_MARK not in line:
+                continue
+            if len(line) > _MAX_MARKED_LENGTH:
+                continue
+            yield from self._block_at(place, line, window)
+        yield from self._text_until(len(self._lines))
+
+    def _block_at(self, place: int, line: str, window: "_Window") -> Iterator[DocumentBlock]:
+        """Yield the blocks that are known with this line, and go on behind them."""
+        if title := _heading_of(line, window):
+            yield from self._text_until(place - title.lines_above)
+            self._open_heading(title, place)
+        elif (fence := _FENCE.fullmatch(line)) and _is_fence(fence):
+            yield from self._text_until(place)
+            yield self._code(place, window, _closing_fence(fence["marks"]), fence["language"].strip())
+        elif _HTML_CODE.fullmatch(line):
+            yield from self._text_until(place)
+            yield self._code(place, window, _HTML_CODE_END, "")
+        elif _ASCIIDOC_LIMIT.fullmatch(line) and _ASCIIDOC_BLOCK.fullmatch(window.above):
+            language = _ASCIIDOC_LANGUAGE.match(window.above)
+            yield from self._text_until(place)
+            limit = re.compile(re.escape(line.strip()) + r"\s*")
+            yield self._code(place, window, limit, language["language"] if language else "")
+        elif _ASCIIDOC_TABLE.fullmatch(line):
+            yield from self._text_until(place)
+            yield self._asciidoc_table(place, line.strip(), window)
+        elif _TABLE_MARK in line and _is_delimiter(window.below) and not _is_delimiter(line):
+            yield from self._text_until(place)
+            yield self._table(place, window)
+
+    def _text_until(self, stop: int) -> Iterator[DocumentBlock]:
+        lines = self._lines[self._begin : stop]
+        if any(map(str.strip, lines)):
+            yield DocumentBlock(BlockKind.TEXT, self._begin + 1, lines, self._titles())
+        self._begin = max(stop, self._begin)
+
+    def _code(self, place: int, window: "_Window", closing: re.Pattern[str], language: str) -> DocumentBlock:
+        caption = self._caption(place)
+        stop, is_closed = len(self._lines), False
+        for inner, line in window:
+            if len(line) <= _MAX_MARKED_LENGTH and closing.fullmatch(line):
+                stop, is_closed = inner, True
+                break
+        self._begin = self._below_heading = stop + is_closed
+        return DocumentBlock(
+            BlockKind.CODE,
+            place + 2,
+            self._lines[place + 1 : stop],
+            self._titles(),
+            caption,
+            language.split(maxsplit=1)[0].strip("{}.") if language else "",
+            is_closed,
+        )
+
+    def _table(self, place: int, window: "_Window") -> DocumentBlock:
+        caption = self._caption(place)
+        stop = place + 1
+        while _TABLE_MARK in window.below or _is_delimiter(window.below):
+            stop = next(window)[0] + 1
+        self._begin = self._below_heading = stop
+        return DocumentBlock(BlockKind.TABLE, place + 1, self._lines[place:stop], self._titles(), caption)
+
+    def _asciidoc_table(self, place: int, limit: str, window: "_Window") -> DocumentBlock:
+        """Return the table between two lines ``|===``: its rows stand in a line each."""
+        caption = self._caption(place)
+        stop, is_closed = len(self._lines), False
+        for inner, line in window:
+            if line.strip() == limit:
+                stop, is_closed = inner, True
+                break
+        self._begin = self._below_heading = stop + is_closed
+        lines = self._lines[place + 1 : stop]
+        return DocumentBlock(BlockKind.TABLE, place + 2, lines, self._titles(), caption, "", is_closed)
+
+    def _open_heading(self, title: "_Title", place: int) -> None:
+        while self._headings and self._headings[-1][0] >= title.level:
+            self._headings.pop()
+        self._headings.append((title.level, title.text))
+        self._below_heading = place + 1
+
+    def _titles(self) -> tuple[str, ...]:
+        return tuple(text for _, text in self._headings)
+
+    def _caption(self, place: int) -> tuple[str, ...]:
+        """Return the last lines of the paragraph above a block, back to the heading or the block before."""
+        found: list[str] = []
+        for above in range(place - 1, self._below_heading - 1, -1):
+            line = self._lines[above][:_MAX_TITLE_LENGTH]
+            text = plain_text(line.strip().lstrip("#.>").strip())
+            is_text = bool(text) and not (_RULE.fullmatch(line) or _ASCIIDOC_BLOCK.fullmatch(line))
+            if is_text:
+                found.insert(0, text)
+            elif found or place - above > _MAX_CAPTION_LINES:
+                break
+            if len(found) == _MAX_CAPTION_LINES:
+                break
+        return tuple(found)
+
+
+class _Window:
+    """Goes over lines once, with the one above and the one below at hand."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._iterator = enumerate(lines)
+        self._next = next(self._iterator, None)
+        self._current = ""
+        self.above = ""
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return self
+
+    def __next__(self) -> tuple[int, str]:
+        current = self._next
+        if current is None:
+            raise StopIteration
+        self.above, self._current = self._current, current[1]
+        self._next = next(self._iterator, None)
+        return current
+
+    @property
+    def below(self) -> str:
+        return self._next[1] if self._next else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """A heading. ``lines_above`` of it stand above the line that shows it: the text above an underline."""
+
+    level: int
+    text: str
+    lines_above: int = 0
+
+
+def _heading_of(line: str, window: _Window) -> _Title | None:
+    """Return the heading that ends with this line.
+
+    Lines with ``#`` that touch each other are comments, as tools and scripts write them.
+    """
+    above = window.above
+    if found := _HEADING.fullmatch(line):
+        marks = found["marks"]
+        if marks[0] == "#" and (_is_comment(above) or _is_comment(window.below)):
+            return None
+        title = found["title"].rstrip().rstrip(marks[0])
+        return _title(len(marks), title)
+    if found := _HTML_HEADING.fullmatch(line):
+        return _title(int(found["level"]), found["title"])
+    found = _UNDERLINE.fullmatch(line)
+    is_title = (
+        found is not None
+        and 0 < len(above.strip()) <= _MAX_TITLE_LENGTH
+        and above.strip()[0] not in "|+`~=-#[<"
+        and not above.startswith((" ", "\t"))
+        and not _COLUMNS.search(above)
+    )
+    # What is much shorter than the text above it closes it, or stands between paragraphs.
+    if found and is_title and (found["mark"] != "~" or len(line.strip()) >= len(above.strip())):
+        return _title(_UNDERLINE_LEVELS[found["mark"]], above, lines_above=1)
+    return None
+
+
+def _title(level: int, text: str, lines_above: int = 0) -> _Title | None:
+    text = " ".join(plain_text(text[:_MAX_TITLE_LENGTH]).split())
+    return _Title(level, text, lines_above) if text else None
+
+
+def _is_comment(line: str) -> bool:
+    """Return whether a line is one more ``# ...``; a heading of a lower level is none."""
+    return line.startswith("# ")
+
+
+def _is_fence(found: re.Match[str]) -> bool:
+    # Of tildes a whole line may be drawn; a fence names a language of one word or two.
+    return len(found["language"].split()) <= 3
+
+
+def _closing_fence(marks: str) -> re.Pattern[str]:
+    return re.compile(rf"\s*{marks[0]}{{{len(marks)},}}\s*")
+
+
+def _is_delimiter(line: str) -> bool:
+    """Return whether a line separates the head of a table from its rows, or its rows from each other."""
+    return (
+        "-" in line
+        and (_TABLE_MARK in line or "+" in line)
+        and len(line) <= _MAX_MARKED_LENGTH
+        and _DELIMITER.fullmatch(line.strip()) is not None
+    )

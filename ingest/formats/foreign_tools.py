@@ -1,0 +1,53 @@
+"""Tools whose output benchdash does not read, so that a refusal can name them."""
+
+import re
+from collections.abc import Mapping
+
+_TABLE = (
+    "write its figures as a table, a line each, under a first line such as 'workload,threads,tps,latency_p95'"
+)
+
+# What only this tool prints, on a line of its own or as a part of one.
+_MARKS: Mapping[str, str] = {
+    "k6": r"^ *(?:[█■] TOTAL RESULTS|(?:checks_total|http_req_duration|iteration_duration)\.{3,}:)"
+    r"|^running \([0-9hms.]+\), [0-9]+/[0-9]+ VUs, ",
+    "fio": r"^ *fio-[0-9]+\.[0-9]+|^[\w -]{1,60}: \(g=[0-9]+\): rw=|\"fio version\" ?:"
+    r"|^ *(?:READ|WRITE): bw=[0-9.]+[KMGT]i?B/s|^ +(?:read|write) ?: IOPS=",
+    "db_bench of RocksDB or LevelDB": r"^ops_sec\tmb_sec\t|^[\w.]+ +: +[0-9.]+ micros/op\b",
+    "wrk": r"^Running [0-9]+\w+ test @ \S+$|^ +[0-9]+ threads and [0-9]+ connections$"
+    r"|^ +Thread Stats +Avg +Stdev",
+    "ApacheBench (ab)": r"^This is ApacheBench, Version|^Concurrency Level: +[0-9]+$",
+    "hey": r"^ +Requests/sec:\t[0-9.]+$|^Response time histogram:$",
+    "memtier_benchmark": r"^ALL STATS$|^Type +Ops/sec +Hits/sec",
+    "redis-benchmark": r"^====== [\w() ]{1,80} ======$|^\"test\",\"rps\",\"avg_latency_ms\"",
+    "JMeter": r"^timeStamp,elapsed,label,responseCode|^summary [+=] +[0-9]+ in ",
+    "Locust": r"^Type,Name,(?:Request Count|# requests),|^\"Type\",\"Name\",\"# requests\"",
+    "Gatling": r"^(?:Simulation [\w.]+ completed in|> request count +[0-9]+ \(OK=)",
+    "vegeta": r"^Requests +\[total, rate(?:, throughput)?\]",
+    "Go's testing package": r"^goos: \w+$|^Benchmark\w\S*\t? +[0-9]+\t +[0-9.]+ ns/op",
+    "Google Benchmark": r"^Benchmark +Time +CPU +Iterations|\"real_time\": ?[0-9.e+]+,",
+    "pytest-benchmark": r"\"commit_info\": ?\{[\s\S]{0,600}\"benchmarks\": ?\["
+    r"|^-+ benchmark(?: .*)?: [0-9]+ tests -+$",
+    "Criterion.rs": r"^\S.{0,200} time: +\[[0-9.]+ [nµm]?s [0-9.]+ [nµm]?s [0-9.]+ [nµm]?s\]$",
+    "BenchmarkDotNet": r"^(?:// )?\* ?Summary ?\*$|^BenchmarkDotNet[ =]v?[0-9]",
+    "hyperfine": r"^ +Time \(mean ± σ\): ",
+    "cassandra-stress": r"^type, +total ops, +op/s, |^Op rate +: +[0-9,]+ op/s",
+    "perf stat": r"^ Performance counter stats for ",
+    "iozone": r"^\tIozone: Performance Test of File I/O",
+    "stress-ng": r"^stress-ng: (?:info|metrc):",
+}
+_TOOLS = {tool: re.compile(marks, re.MULTILINE) for tool, marks in _MARKS.items()}
+
+
+def refusal_of_foreign_tool(head: str) -> tuple[str, int] | None:
+    """Return why the output of a tool that is not read is refused, and the line that tells the tool.
+
+    None where no such tool is known by its beginning. Where several are, the first in the text counts.
+    """
+    found = [(match.start(), tool) for tool, marks in _TOOLS.items() if (match := marks.search(head))]
+    if not found:
+        return None
+    start, tool = min(found)
+    return f"this looks like the output of {tool}, which benchdash does not read; {_TABLE}", (
+        head.count("\n", 0, start) + 1
+    )

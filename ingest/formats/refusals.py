@@ -1,0 +1,69 @@
+"""Puts into words why no format recognises a file: what it is nearest to, what is missing, what to do."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from ingest.formats.foreign_tools import refusal_of_foreign_tool
+from ingest.formats.report import FormatError, NearMiss
+
+_JSON_SHAPES = (
+    "read are the JSON of JMH (-rf json), YCSB's, and a list of results such as "
+    '[{"workload": "oltp_read_only", "version": "10.11.19", "threads": 4, "tps": 730.96}]'
+)
+_MAX_KEYS = 8
+_KEY = re.compile(r'"([^"\\\n]{1,60})"\s*:')
+_MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
+
+
+def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
+    """Return the error for a file that none of the formats recognises.
+
+    Where several of them have a ``near_miss``, the one with most marks counts.
+    """
+    head = source_head.decode("utf-8", "replace")
+    lines = head.removesuffix("\n").split("\n")
+    if foreign := refusal_of_foreign_tool(head):
+        return FormatError(*foreign)
+    if nearest := _nearest(lines, formats):
+        name, miss = nearest
+        return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
+    if head.lstrip()[:1] in ("{", "[", '"'):
+        return _refusal_of_json(head)
+    if _MARKUP.match(head.lstrip()):
+        return FormatError(
+            "a web page or another document, not a result file; send the text of its results or tables", 1
+        )
+    return _refusal_of_text(lines, formats)
+
+
+def _nearest(lines: Sequence[str], formats: Mapping[str, object]) -> tuple[str, NearMiss] | None:
+    misses = [
+        (name, miss)
+        for name, format_ in formats.items()
+        if (look := getattr(format_, "near_miss", None)) and (miss := look(lines))
+    ]
+    return max(misses, key=lambda pair: pair[1].marks, default=None)
+
+
+def _refusal_of_json(head: str) -> FormatError:
+    try:
+        value: object = json.loads(head)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, str):
+        return FormatError("the JSON is one text in quotes; send what is in the text as a file of its own", 1)
+    keys = list(dict.fromkeys(value if isinstance(value, dict) else _KEY.findall(head)))[:_MAX_KEYS]
+    found = f"its keys are {', '.join(map(repr, keys))}" if keys else "it has no keys"
+    return FormatError(f"JSON of a shape that benchdash does not read: {found}; {_JSON_SHAPES}", 1)
+
+
+def _refusal_of_text(lines: Sequence[str], formats: Iterable[str]) -> FormatError:
+    line = next((number for number, line in enumerate(lines, start=1) if line.strip()), 1)
+    first = lines[line - 1].strip()
+    return FormatError(
+        f"not a result file that benchdash knows: it begins with {first[:80]!r}. Read are the whole output "
+        f"of a tool ({', '.join(formats)}), and tables whose first line names their columns, such as "
+        "'workload,threads,tps,latency_p95'",
+        line,
+    )

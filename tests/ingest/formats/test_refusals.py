@@ -1,0 +1,56 @@
+"""A refusal names the nearest format or the tool, what is missing, and what would be read instead."""
+
+import pytest
+
+from ingest.formats import parse, recognise
+from ingest.formats.report import FormatError
+from ingest.formats.source import Source
+
+
+def refusal(text):
+    with pytest.raises(FormatError) as refused:
+        recognise(Source(text.encode()))
+    return refused.value
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "line"),
+    [
+        ("\n  █ TOTAL RESULTS \n\n    checks_total.......................: 428756 793.983911/s\n", "k6", 2),
+        ("job: (g=0): rw=randread, bs=(R) 4096B-4096B\n...\nfio-3.28\n", "fio", 1),
+        ("fillseq      :       3.342 micros/op 299213 ops/sec;   33.1 MB/s\n", "db_bench", 1),
+        ("Running 30s test @ http://127.0.0.1:8080/\n  12 threads and 400 connections\n", "wrk", 1),
+        ("goos: linux\nBenchmarkSelect-8   \t 5000\t 230000 ns/op\n", "Go's testing package", 1),
+    ],
+)
+def test_a_tool_that_is_not_read_is_named_with_what_would_be_read(text, tool, line):
+    error = refusal(text)
+    assert error.line == line
+    assert f"this looks like the output of {tool}" in error.message
+    assert "write its figures as a table" in error.message
+
+
+def test_json_of_another_shape_is_told_its_keys_and_the_shapes_that_are_read():
+    error = refusal('{\n "schemaVersion": 1,\n "results": [{"op": "x", "samples": [1, 2]}]\n}\n')
+    assert "its keys are 'schemaVersion', 'results'" in error.message
+    assert '[{"workload": "oltp_read_only"' in error.message
+
+
+def test_text_that_is_nothing_is_told_what_is_read():
+    error = refusal("\n\nDear team, it was fast today.\n")
+    assert error.line == 3
+    assert "it begins with 'Dear team, it was fast today.'" in error.message
+    assert "'workload,threads,tps,latency_p95'" in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "workload,threads,tps,latency_p95\noltp_read_only,4,730.96,6.55\noltp_read_only,8,950.1,9.1\n",
+        '[{"workload": "oltp_read_only", "version": "10.11.19", "threads": 4, "tps": 730.96}]\n',
+    ],
+)
+def test_what_refusals_propose_is_read(text):
+    _, report = parse(Source(text.encode()))
+    assert (report.runs[0].workload, report.runs[0].threads) == ("oltp_read_only", 4)
+    assert report.runs[0].readings[0].value == 730.96
