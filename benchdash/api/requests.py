@@ -15,6 +15,7 @@ from benchdash.regressions.links import MAX_LENGTH
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import MAX_TOGETHER
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
+from benchdash.results.metric_corrections import WISHES
 from benchdash.results.models import Metric, Series
 
 
@@ -199,7 +200,7 @@ class WebhookRequest(serializers.Serializer[Any]):
 
 
 class MetricChange(serializers.Serializer[Any]):
-    """``smallest_change`` is a share; it, ``smallest_change_absolute`` and ``watched`` may be null: the default."""
+    """``smallest_change`` is a share. The smallest changes and ``watched`` may be null: as by default."""
 
     project = serializers.CharField(required=False)
     unit = serializers.CharField(max_length=50, required=False, allow_blank=True)
@@ -210,6 +211,11 @@ class MetricChange(serializers.Serializer[Any]):
     aggregation = serializers.ChoiceField(choices=Metric.Aggregation.choices, required=False)
     kind = serializers.ChoiceField(choices=Metric.Kind.choices, required=False)
     reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.keys().isdisjoint(WISHES):
+            raise serializers.ValidationError({"direction": [f"give one of {', '.join(WISHES)}"]})
+        return attrs
 
 
 class MetricRequest(MetricChange):

@@ -47,12 +47,12 @@ urlpatterns = [
     path(
         "metrics/",
         metrics.MetricViews.as_view(
-            {"get": "list", "post": "create", "patch": "partial_update_named"}, detail=False
+            {"get": "list", "post": "create", "patch": "partial_update_by_name"}, detail=False
         ),
-        name="metric-list",
+        name="metrics",
     ),
     path(
-        "metrics/<str:name>/",
+        "metrics/<int:pk>/",
         metrics.MetricViews.as_view({"get": "retrieve", "patch": "partial_update"}, detail=True),
         name="metric-detail",
     ),

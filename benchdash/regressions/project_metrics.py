@@ -13,13 +13,14 @@ from benchdash.results.readings import UNKNOWN
 
 @dataclass(frozen=True, slots=True)
 class ProjectMetric:
-    """A metric with what holds for it.
+    """A metric with what holds for it; ``id`` is None where nobody has said anything of it.
 
     ``unit`` and ``direction`` are those of most of its ``series``. ``watched`` is what comes of what was said
     (``said_watched``, None where it is as by default). ``smallest_change`` is relative and
     ``smallest_change_absolute`` in ``unit``, None where the rules of the project hold.
     """
 
+    id: int | None
     name: str
     unit: str
     direction: str
@@ -50,6 +51,7 @@ def metrics_of(project: Project, name: str | None = None) -> list[ProjectMetric]
         unit, direction, series = measured.get(each, ("", UNKNOWN, 0))
         found.append(
             ProjectMetric(
+                id=said.pk,
                 name=each,
                 unit=said.unit if said.is_own else unit,
                 direction=said.direction if said.is_own else direction,

@@ -1,12 +1,13 @@
 """The metrics of a project: listed, declared and changed."""
 
+from datetime import timedelta
+
 import pytest
 
 from benchdash.accounts.models import AuditEntry
 from benchdash.results.models import Metric, Series
 from benchdash.results.readings import Reading
-from tests.api.conftest import WRITERS
-from tests.builders import make_run
+from tests.builders import START, make_run
 from tests.schema_check import schema
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +32,7 @@ def listed(world, who="rita", query=""):
 def test_own_and_known_metrics_are_listed(world):
     metrics = listed(world)
     assert metrics["rss_mb"] == {
+        "id": Metric.objects.get().pk,
         "name": "rss_mb",
         "unit": "",
         "direction": "unknown",
@@ -56,7 +58,7 @@ def test_a_list_comes_in_pages(world):
 
 def test_saying_a_direction_turns_the_series_and_watches_them(world):
     answer = world.clients["bob"].patch(
-        "/api/v1/metrics/rss_mb/?project=quartz",
+        f"/api/v1/metrics/{Metric.objects.get().pk}/",
         {"unit": "MB", "direction": "lower", "smallest_change_absolute": 10, "reason": "less is better"},
     )
     assert answer.status_code == 200, answer.json()
@@ -100,6 +102,7 @@ def test_of_a_known_metric_only_what_is_watched_and_matters_is_said(world):
     ("body", "field"),
     [
         ({}, "name"),
+        ({"name": "nothing"}, "name"),
         ({"name": "rss_mb", "direction": "sideways"}, "direction"),
         ({"name": "rss_mb", "smallest_change": 0}, "smallest_change"),
         ({"name": "rss_mb", "smallest_change_absolute": -1}, "smallest_change_absolute"),
@@ -113,15 +116,34 @@ def test_what_cannot_be_said_is_refused(world, body, field):
     assert Metric.objects.get().direction == "unknown"
 
 
-def test_only_those_who_triage_say_it(world):
-    for who, client in world.clients.items():
-        answer = client.patch("/api/v1/metrics/rss_mb/?project=quartz", {"direction": "lower"})
-        expected = {200} if who in WRITERS else {401, 403}
-        assert answer.status_code in expected, who
-    assert world.clients["bob"].patch("/api/v1/metrics/none/?project=quartz", {}).status_code == 404
+def test_a_difference_is_told_and_not_judged_until_the_direction_is_said(world):
+    for version, rss in (("10.6.1", 500), ("10.6.2", 550)):
+        for repetition in range(5):
+            make_run(
+                project=world.project,
+                readings=[Reading("index_size", rss + repetition, "MB", "unknown", is_own=True)],
+                version=version,
+                workload="load",
+                started_at=START + timedelta(days=repetition),
+            )
+
+    def cell():
+        query = "project=quartz&metric=index_size&workload=load&base="
+        versions = world.clients["rita"].get("/api/v1/versions/?project=quartz&version=10.6.1").json()
+        table = world.clients["rita"].get(f"/api/v1/compare/?{query}{versions['results'][0]['id']}").json()
+        return table["direction"], table["rows"][0]["cells"][0]
+
+    direction, told = cell()
+    assert (direction, told["verdict"], round(told["ratio"], 2)) == ("unknown", "unknown", 1.1)
+    assert told["p"] < 0.001
+    assert told["low"] > 1
+    answer = world.clients["bob"].patch(LIST, {"name": "index_size", "direction": "lower"})
+    assert answer.status_code == 200
+    assert cell()[0] == "lower"
+    assert cell()[1]["verdict"] == "worse"
 
 
 def test_the_schema_describes_it():
     paths = schema()["paths"]
     assert set(paths["/api/v1/metrics/"]) == {"get", "post", "patch"}
-    assert set(paths["/api/v1/metrics/{name}/"]) == {"get", "patch"}
+    assert set(paths["/api/v1/metrics/{id}/"]) == {"get", "patch"}

@@ -1,4 +1,4 @@
-"""A project's own metrics in analysis, comparison and mail: judged once somebody says which direction is better."""
+"""A project's own metrics in analysis, comparison and mail: judged once their direction is said."""
 
 from datetime import timedelta
 

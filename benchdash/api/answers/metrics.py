@@ -14,6 +14,7 @@ class MetricSerializer(serializers.Serializer[Any]):
     does not know it, and the project says its unit and direction.
     """
 
+    id = serializers.IntegerField(allow_null=True, help_text="null of one that nobody has said anything of")
     name = serializers.CharField()
     unit = serializers.CharField()
     direction = serializers.ChoiceField(choices=Series.Direction.choices)

@@ -173,7 +173,9 @@ def _compared(
         unlike = np.array([not is_alike(row, after - 1) for row, _, after in pairs.each()], dtype=bool)
         found.p[unlike], found.more_runs[unlike] = np.nan, 0
     found.p[:] = adjusted_p(found.p)
-    verdicts = found.verdicts(grid.better[sides[0]], margin)
+    better = grid.better[sides[0]]
+    found.more_runs[better == 0] = 0  # no number of them says which direction is better
+    verdicts = found.verdicts(better, margin)
     if is_alike:
         verdicts = ["unknown" if is_unlike else one for one, is_unlike in zip(verdicts, unlike, strict=True)]
     return found.each(verdicts)
