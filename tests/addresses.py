@@ -14,7 +14,7 @@ from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import comment
 from benchdash.results.annotations import annotate
-from benchdash.results.models import Annotation, Metric, Run, Series
+from benchdash.results.models import Annotation, ProjectMetric, Run, Series
 from ingest.models import Companion, Upload
 from tests.api.conftest import make_incident
 from tests.builders import START, make_project, make_series, make_token, make_upload, make_user, make_webhook
@@ -96,7 +96,7 @@ class World:
     alert: Alert
     block: Block
     annotation: Annotation
-    metric: Metric
+    metric: ProjectMetric
 
 
 def make_world(word, *, admin="alice") -> World:
@@ -138,7 +138,7 @@ def make_world(word, *, admin="alice") -> World:
         subscription=subscription,
         webhook=make_webhook(project, f"https://192.0.2.1/{word}"),
         annotation=annotate(project, at=START, text=f"an annotation of {word}", by=Viewer(user=user)),
-        metric=Metric.objects.create(project=project, name=f"{word}_mb"),
+        metric=ProjectMetric.objects.create(project=project, name=f"{word}_mb"),
         block=article.blocks.get(),
         alert=Alert.objects.create(project=project, incident=incident, address=subscription.address),
     )

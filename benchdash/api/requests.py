@@ -16,7 +16,7 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import MAX_TOGETHER
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
 from benchdash.results.metric_corrections import WISHES
-from benchdash.results.models import Metric, Series
+from benchdash.results.models import ProjectMetric, Series
 
 
 class IdField(serializers.IntegerField):
@@ -208,8 +208,8 @@ class MetricChange(serializers.Serializer[Any]):
     watched = serializers.BooleanField(required=False, allow_null=True)
     smallest_change = serializers.FloatField(required=False, allow_null=True)
     smallest_change_absolute = serializers.FloatField(required=False, allow_null=True)
-    aggregation = serializers.ChoiceField(choices=Metric.Aggregation.choices, required=False)
-    kind = serializers.ChoiceField(choices=Metric.Kind.choices, required=False)
+    aggregation = serializers.ChoiceField(choices=ProjectMetric.Aggregation.choices, required=False)
+    kind = serializers.ChoiceField(choices=ProjectMetric.Kind.choices, required=False)
     reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from django.db import connection
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.watched_metrics import rules_of
-from benchdash.results.models import Metric
+from benchdash.results.models import ProjectMetric
 from benchdash.results.readings import UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectMetric:
+class ListedMetric:
     """A metric with what holds for it; ``id`` is None where nobody has said anything of it.
 
     ``unit`` and ``direction`` are those of most of its ``series``. ``watched`` is what comes of what was said
@@ -38,7 +38,7 @@ class ProjectMetric:
         return self.direction == UNKNOWN
 
 
-def metrics_of(project: Project, name: str | None = None) -> list[ProjectMetric]:
+def metrics_of(project: Project, name: str | None = None) -> list[ListedMetric]:
     """List the metrics of a project by name, or the one of this name; two statements."""
     with connection.cursor() as cursor:
         cursor.execute(_MEASURED, {"project": project.pk, "name": name})
@@ -47,10 +47,10 @@ def metrics_of(project: Project, name: str | None = None) -> list[ProjectMetric]
     names = sorted({*measured, *rules.said}) if name is None else {*measured, *({name} & rules.said.keys())}
     found = []
     for each in names:
-        said = rules.said.get(each) or Metric(name=each, is_own=False)
+        said = rules.said.get(each) or ProjectMetric(name=each, is_own=False)
         unit, direction, series = measured.get(each, ("", UNKNOWN, 0))
         found.append(
-            ProjectMetric(
+            ListedMetric(
                 id=said.pk,
                 name=each,
                 unit=said.unit if said.is_own else unit,

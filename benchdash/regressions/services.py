@@ -60,7 +60,7 @@ from benchdash.regressions.options import (
 from benchdash.regressions.queries import LIVE
 from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.metric_corrections import change_metric
-from benchdash.results.models import Measurement, Metric, Product, Run, Series, TouchedSeries
+from benchdash.results.models import Measurement, Product, ProjectMetric, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
 from benchdash.results.services import hold_results, ring_analysis
 
@@ -154,7 +154,7 @@ def recompute(
 @transaction.atomic
 def say_of_metric(
     project: Project, name: str, wishes: Mapping[str, Any], *, by: Viewer, reason: str = ""
-) -> tuple[Metric, bool]:
+) -> tuple[ProjectMetric, bool]:
     """Say something of a metric as ``change_metric`` does; nobody is told of what only now begins to count.
 
     Its series are looked at again by a job. Raises MetricError.

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from django.db.models import Q
 
-from benchdash.results.models import Metric, Series
+from benchdash.results.models import ProjectMetric, Series
 from benchdash.results.readings import UNKNOWN
 from benchdash.results.stability import THROUGHPUT
 
@@ -102,7 +102,7 @@ class SmallestChange:
 class MetricRules:
     """What a project says of metrics, by their names; what it does not say is as by default."""
 
-    said: Mapping[str, Metric] = field(default_factory=dict)
+    said: Mapping[str, ProjectMetric] = field(default_factory=dict)
 
     def is_watched(self, metric: str) -> bool:
         """Tell whether a change of this metric is looked for; never where nobody has said its direction."""
@@ -149,4 +149,4 @@ class MetricRules:
 
 def rules_of(project_id: int) -> MetricRules:
     """Read what a project says of metrics; one statement."""
-    return MetricRules({one.name: one for one in Metric.objects.filter(project=project_id)})
+    return MetricRules({one.name: one for one in ProjectMetric.objects.filter(project=project_id)})

@@ -10,7 +10,7 @@ from django.db import transaction
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
-from benchdash.results.models import Metric, Series
+from benchdash.results.models import ProjectMetric, Series
 from benchdash.results.own_metrics import follow, kind_of
 from benchdash.results.readings import DERIVED, UNKNOWN, known_metric
 from benchdash.results.records import MetricWishes
@@ -34,7 +34,7 @@ class MetricError(Exception):
 
 def change_metric(
     project: Project, name: str, wishes: Mapping[str, Any], *, by: Viewer, reason: str = ""
-) -> tuple[Metric, bool]:
+) -> tuple[ProjectMetric, bool]:
     """Say something of a metric, and return it and whether it is a new one of the project's own.
 
     ``wishes`` are by the names of WISHES; None of a number or of ``watched`` means the default. Numbers stay
@@ -44,11 +44,11 @@ def change_metric(
     _check(name, wishes)
     with transaction.atomic():
         hold_results(project, alone=True)
-        metric = Metric.objects.filter(project=project, name=name).first()
+        metric = ProjectMetric.objects.filter(project=project, name=name).first()
         is_new = metric is None and not is_known(project, name)
         if metric is None:
             kind = kind_of(name, wishes.get("unit") or "")
-            metric = Metric(project=project, name=name, is_own=is_new, kind=kind)
+            metric = ProjectMetric(project=project, name=name, is_own=is_new, kind=kind)
         if not metric.is_own and (refused := [one for one in OF_OWN_METRICS if one in wishes]):
             message = f"benchdash knows '{name}' itself; its {refused[0]} cannot be changed"
             raise MetricError(refused[0], message)
@@ -69,12 +69,12 @@ def is_known(project: Project, name: str) -> bool:
     """Tell whether benchdash, or a format that brought it, says unit and direction of a metric."""
     if known_metric(name):
         return True
-    if Metric.objects.filter(project=project, name=name, is_own=True).exists():
+    if ProjectMetric.objects.filter(project=project, name=name, is_own=True).exists():
         return False
     return Series.objects.filter(project=project, metric=name).exclude(direction=UNKNOWN).exists()
 
 
-def _look_again(metric: Metric, *, as_old_news: bool) -> None:
+def _look_again(metric: ProjectMetric, *, as_old_news: bool) -> None:
     if metric.is_own:
         follow(metric.project, [metric])
     series = Series.objects.filter(project=metric.project, metric=metric.name)
@@ -98,8 +98,8 @@ def _check(name: str, wishes: Mapping[str, Any]) -> None:
             raise MetricError(wish, f"must be greater than 0 and at most {highest:g}")
     for wish, choices in (
         ("direction", Series.Direction.values),
-        ("aggregation", Metric.Aggregation.values),
-        ("kind", Metric.Kind.values),
+        ("aggregation", ProjectMetric.Aggregation.values),
+        ("kind", ProjectMetric.Kind.values),
     ):
         if wish in wishes and wishes[wish] not in choices:
             raise MetricError(wish, f"must be one of {', '.join(choices)}")

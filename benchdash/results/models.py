@@ -514,7 +514,7 @@ class Series(models.Model):
         return self.direction != UNKNOWN
 
 
-class Metric(models.Model):
+class ProjectMetric(models.Model):
     """What a project says of a metric: all of one of its own, and its wishes for one that is known.
 
     ``is_own``: benchdash does not know it, so ``unit`` and ``direction`` are what the project says; of a

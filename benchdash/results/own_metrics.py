@@ -12,7 +12,7 @@ from django.db import connection
 
 from benchdash.accounts.models import Project
 from benchdash.results.checks import RecordError
-from benchdash.results.models import Metric, Series
+from benchdash.results.models import ProjectMetric, Series
 from benchdash.results.readings import UNKNOWN, Direction, Reading
 from benchdash.results.records import MetricWishes, RunRecord
 from benchdash.results.units import conversion
@@ -55,10 +55,10 @@ def settle_own_metrics(project: Project, records: Sequence[RunRecord]) -> Settle
     new = [_new_metric(project, name, said[name]) for name in sorted(said.keys() - known.keys())]
     if new:
         _adopt_series(project, new)
-        Metric.objects.bulk_create(new)
+        ProjectMetric.objects.bulk_create(new)
     filled = [one for name, one in known.items() if _fill(one, said[name])]
     if filled:
-        Metric.objects.bulk_update(filled, ["unit", "direction", *_UNLESS_SAID])
+        ProjectMetric.objects.bulk_update(filled, ["unit", "direction", *_UNLESS_SAID])
     known |= {one.name: one for one in new}
     return SettledRecords(
         records=[_settled(record, known) for record in records],
@@ -71,13 +71,13 @@ def settle_own_metrics(project: Project, records: Sequence[RunRecord]) -> Settle
     )
 
 
-def described(metric: Metric) -> str:
+def described(metric: ProjectMetric) -> str:
     """``MB, lower is better``; of what nobody has said, ``its unit is not said``."""
     unit = metric.unit or "its unit is not said"
     return f"{unit}, {_WORDS.get(metric.direction, 'nobody has said which direction is better')}"
 
 
-def follow(project: Project, metrics: Iterable[Metric]) -> set[int]:
+def follow(project: Project, metrics: Iterable[ProjectMetric]) -> set[int]:
     """Give the series of own metrics their unit and direction, and return the ids of those that changed.
 
     The caller is alone with them.
@@ -117,12 +117,12 @@ def _said_of(records: Iterable[RunRecord]) -> dict[str, _Said]:
     return said
 
 
-def _known(project: Project, names: Collection[str]) -> dict[str, Metric]:
-    found = Metric.objects.filter(project=project, name__in=list(names))
+def _known(project: Project, names: Collection[str]) -> dict[str, ProjectMetric]:
+    found = ProjectMetric.objects.filter(project=project, name__in=list(names))
     return {one.name: one for one in found}
 
 
-def _lacks(metric: Metric, said: _Said) -> bool:
+def _lacks(metric: ProjectMetric, said: _Said) -> bool:
     """Tell whether something is said of a metric that the project does not know yet."""
     return (
         bool(said.unit and not metric.unit)
@@ -137,20 +137,20 @@ def _hold_metrics(project: Project, *, alone: bool) -> None:
         cursor.execute(f"SELECT {lock}(hashtextextended('metrics of project', %s))", [project.pk])
 
 
-def _new_metric(project: Project, name: str, said: _Said) -> Metric:
+def _new_metric(project: Project, name: str, said: _Said) -> ProjectMetric:
     names = (*_UNLESS_SAID, *_OF_A_NEW_ONE)
     wishes = {each: value for each in names if (value := getattr(said.wishes, each)) is not None}
     wishes.setdefault("kind", kind_of(name, said.unit))
-    return Metric(project=project, name=name, unit=said.unit, direction=said.direction, **wishes)
+    return ProjectMetric(project=project, name=name, unit=said.unit, direction=said.direction, **wishes)
 
 
 def kind_of(name: str, unit: str) -> str:
     """Return the kind that name or unit say: a rate per second, else a level."""
     is_rate = name.endswith(("_per_s", "/s")) or unit.endswith("/s")
-    return Metric.Kind.RATE if is_rate else Metric.Kind.LEVEL
+    return ProjectMetric.Kind.RATE if is_rate else ProjectMetric.Kind.LEVEL
 
 
-def _adopt_series(project: Project, new: Iterable[Metric]) -> None:
+def _adopt_series(project: Project, new: Iterable[ProjectMetric]) -> None:
     """Take unit and direction from series of the same name, which a format brought that knows the metric."""
     by_name = {one.name: one for one in new}
     there = Series.objects.filter(project=project, metric__in=list(by_name)).exclude(direction=UNKNOWN)
@@ -158,7 +158,7 @@ def _adopt_series(project: Project, new: Iterable[Metric]) -> None:
         by_name[name].unit, by_name[name].direction = unit, direction
 
 
-def _fill(metric: Metric, said: _Said) -> bool:
+def _fill(metric: ProjectMetric, said: _Said) -> bool:
     """Fill in what the project does not know of a metric, and return whether that was anything."""
     if not _lacks(metric, said):
         return False
@@ -171,7 +171,7 @@ def _fill(metric: Metric, said: _Said) -> bool:
     return True
 
 
-def _new_warning(metric: Metric) -> str:
+def _new_warning(metric: ProjectMetric) -> str:
     missing = [
         what
         for what, is_missing in (
@@ -190,7 +190,7 @@ def _new_warning(metric: Metric) -> str:
     )
 
 
-def _contradictions(metric: Metric, said: _Said) -> list[str]:
+def _contradictions(metric: ProjectMetric, said: _Said) -> list[str]:
     """Return a warning for each thing that is said of a metric otherwise than the project says it."""
     directions = [
         f"for '{metric.name}' {direction} is better here, but in the project {_WORDS[metric.direction]}, "
@@ -210,14 +210,14 @@ def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _settled(record: RunRecord, known: Mapping[str, Metric]) -> RunRecord:
+def _settled(record: RunRecord, known: Mapping[str, ProjectMetric]) -> RunRecord:
     if not any(reading.is_own for reading in record.readings):
         return record
     readings = [_told(one, known[one.metric]) if one.is_own else one for one in record.readings]
     return replace(record, readings=tuple(readings))
 
 
-def _told(reading: Reading, metric: Metric) -> Reading:
+def _told(reading: Reading, metric: ProjectMetric) -> Reading:
     """Return a reading in the unit of its metric, the printed one kept. Raises RecordError."""
     factor = conversion(reading.unit, metric.unit) if reading.unit else 1.0
     if factor is None:

@@ -11,7 +11,7 @@ Fact = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class MetricWishes:
-    """What a sender or a person says of a metric; None is what is not said. See ``Metric`` of the models."""
+    """What a sender or a person says of a metric (see ``ProjectMetric``); None is what is not said."""
 
     unit: str | None = None
     direction: Direction | None = None

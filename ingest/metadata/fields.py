@@ -11,8 +11,8 @@ from typing import Any
 from benchdash.results.models import (
     Configuration,
     Hardware,
-    Metric,
     Product,
+    ProjectMetric,
     Run,
     Series,
     ServerVersion,
@@ -297,15 +297,15 @@ def _shown(text: Any) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))[:50]
 
 
-_METRIC_NAME = _name(_longest(Metric))
+_METRIC_NAME = _name(_longest(ProjectMetric))
 _METRIC_READERS: dict[str, Callable[[Any], Any]] = {
-    "unit": _name(_longest(Metric, "unit")),
+    "unit": _name(_longest(ProjectMetric, "unit")),
     "direction": _one_of(Series.Direction.values),
     "watched": read_yes_or_no,
     "smallest_change": _positive,
     "smallest_change_absolute": _positive,
-    "aggregation": _one_of(Metric.Aggregation.values),
-    "kind": _one_of(Metric.Kind.values),
+    "aggregation": _one_of(ProjectMetric.Aggregation.values),
+    "kind": _one_of(ProjectMetric.Kind.values),
 }
 JSON_FIELDS = frozenset({"options", "map", "meta", "metrics", "path_map"})
 # They may be given several times.

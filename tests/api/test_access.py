@@ -14,7 +14,7 @@ from benchdash.accounts.models import User
 from benchdash.accounts.services import revoke_token
 from benchdash.alerts.models import Subscription
 from benchdash.api.urls import urlpatterns
-from benchdash.results.models import Annotation, Configuration, Hardware, Metric, Product, Workload
+from benchdash.results.models import Annotation, Configuration, Hardware, Product, ProjectMetric, Workload
 from tests.api.conftest import OUTSIDERS, READERS, WRITERS, client_of
 from tests.builders import START
 
@@ -51,7 +51,7 @@ def annotation(world):
 
 
 def metric(world):
-    return Metric.objects.get_or_create(project=world.project, name="quartz_mb")[0].pk
+    return ProjectMetric.objects.get_or_create(project=world.project, name="quartz_mb")[0].pk
 
 
 def product(world):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from benchdash.accounts.models import AuditEntry
-from benchdash.results.models import Metric, Series
+from benchdash.results.models import ProjectMetric, Series
 from benchdash.results.readings import Reading
 from tests.builders import START, make_run
 from tests.schema_check import schema
@@ -32,7 +32,7 @@ def listed(world, who="rita", query=""):
 def test_own_and_known_metrics_are_listed(world):
     metrics = listed(world)
     assert metrics["rss_mb"] == {
-        "id": Metric.objects.get().pk,
+        "id": ProjectMetric.objects.get().pk,
         "name": "rss_mb",
         "unit": "",
         "direction": "unknown",
@@ -58,7 +58,7 @@ def test_a_list_comes_in_pages(world):
 
 def test_saying_a_direction_turns_the_series_and_watches_them(world):
     answer = world.clients["bob"].patch(
-        f"/api/v1/metrics/{Metric.objects.get().pk}/",
+        f"/api/v1/metrics/{ProjectMetric.objects.get().pk}/",
         {"unit": "MB", "direction": "lower", "smallest_change_absolute": 10, "reason": "less is better"},
     )
     assert answer.status_code == 200, answer.json()
@@ -113,7 +113,7 @@ def test_what_cannot_be_said_is_refused(world, body, field):
     answer = world.clients["bob"].patch(LIST, body)
     assert answer.status_code == 400
     assert [one["field"] for one in answer.json()["errors"]] == [field]
-    assert Metric.objects.get().direction == "unknown"
+    assert ProjectMetric.objects.get().direction == "unknown"
 
 
 def test_a_difference_is_told_and_not_judged_until_the_direction_is_said(world):

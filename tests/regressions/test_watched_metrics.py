@@ -1,7 +1,7 @@
 import pytest
 
 from benchdash.regressions.watched_metrics import MetricRules, SmallestChange, rules_of
-from benchdash.results.models import Metric, Series
+from benchdash.results.models import ProjectMetric, Series
 from tests.builders import make_project, make_series
 
 BY_DEFAULT = MetricRules()
@@ -29,7 +29,7 @@ def test_how_steady_a_run_was_is_drawn_only_because_it_may_be_0(metric):
 
 
 def said(name, **fields):
-    return MetricRules({name: Metric(name=name, **fields)})
+    return MetricRules({name: ProjectMetric(name=name, **fields)})
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_postgresql_leaves_out_the_same_series_as_python_does():
     metrics = ["tps", "qps", "tps_worst", "latency_max", "cpu_user", "latency_p95", "cpu_idle"]
     for metric in metrics:
         make_series([1], project=project, metric=metric)
-    Metric.objects.create(project=project, name="qps", watched=False, is_own=False)
-    Metric.objects.create(project=project, name="cpu_user", watched=True, is_own=False)
-    Metric.objects.create(project=project, name="cpu_idle", smallest_change=0.1, is_own=False)
+    ProjectMetric.objects.create(project=project, name="qps", watched=False, is_own=False)
+    ProjectMetric.objects.create(project=project, name="cpu_user", watched=True, is_own=False)
+    ProjectMetric.objects.create(project=project, name="cpu_idle", smallest_change=0.1, is_own=False)
     Series.objects.filter(metric="latency_p95").update(direction="unknown")
     rules = rules_of(project.pk)
     left = Series.objects.filter(project=project).exclude(rules.unwatched())

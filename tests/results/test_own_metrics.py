@@ -2,7 +2,7 @@ from functools import partial
 
 import pytest
 
-from benchdash.results.models import Metric, Series, TouchedSeries
+from benchdash.results.models import ProjectMetric, Series, TouchedSeries
 from benchdash.results.readings import Reading, reading
 from benchdash.results.records import MetricWishes
 from benchdash.results.services import RecordError, record_runs
@@ -35,7 +35,7 @@ def test_a_metric_that_nobody_knows_becomes_one_of_the_project(project):
         "new metric 'rss_mb': its unit and which direction is better are not said; "
         "until the direction is, the metric is drawn and compared, but neither judged nor watched"
     )
-    metric = Metric.objects.get()
+    metric = ProjectMetric.objects.get()
     assert (metric.name, metric.unit, metric.direction, metric.is_own) == ("rss_mb", "", "unknown", True)
     assert (metric.watched, metric.smallest_change, metric.aggregation, metric.kind) == (
         None,
@@ -97,14 +97,14 @@ def test_a_unit_of_another_kind_is_refused(project):
 def test_a_metric_that_a_format_knows_keeps_its_direction(project):
     send(project, Reading("gc.alloc.rate", 10, "MB/s", "lower"))
     send(project, own("gc.alloc.rate", 11), threads=8)
-    metric = Metric.objects.get()
+    metric = ProjectMetric.objects.get()
     assert (metric.unit, metric.direction) == ("MB/s", "lower")
 
 
 def test_a_sender_says_what_is_watched_and_what_matters_as_long_as_nobody_has(project):
     wishes = {"recall": MetricWishes(watched=True, smallest_change_absolute=0.01, kind="total")}
     send(project, own("recall", 0.9), metrics=wishes)
-    metric = Metric.objects.get()
+    metric = ProjectMetric.objects.get()
     assert (metric.watched, metric.smallest_change_absolute, metric.kind) == (True, 0.01, "total")
     wishes = {"recall": MetricWishes(smallest_change_absolute=0.02, smallest_change=0.1)}
     warnings = metric_warnings(send(project, own("recall", 0.9), metrics=wishes, threads=8))
@@ -118,7 +118,7 @@ def test_a_sender_says_what_is_watched_and_what_matters_as_long_as_nobody_has(pr
 
 def test_known_metrics_make_none(project):
     send(project, reading("latency_p95", 5))
-    assert not Metric.objects.exists()
+    assert not ProjectMetric.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -140,6 +140,6 @@ def test_two_uploads_that_bring_a_metric_at_once_make_one():
             for threads, (upload, one) in enumerate(zip(uploads, readings, strict=True), 1)
         )
     )
-    assert [one.name for one in Metric.objects.all()] == ["recall", "rss_mb"]
+    assert [one.name for one in ProjectMetric.objects.all()] == ["recall", "rss_mb"]
     told = Series.objects.filter(metric="rss_mb").values_list("unit", "direction").distinct()
     assert list(told) == [("MB", "lower")]

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from benchdash.results.models import Metric, Series
+from benchdash.results.models import ProjectMetric, Series
 
 
 class MetricSerializer(serializers.Serializer[Any]):
@@ -21,7 +21,7 @@ class MetricSerializer(serializers.Serializer[Any]):
     watched = serializers.BooleanField()
     smallest_change = serializers.FloatField(allow_null=True)
     smallest_change_absolute = serializers.FloatField(allow_null=True)
-    aggregation = serializers.ChoiceField(choices=Metric.Aggregation.choices)
-    kind = serializers.ChoiceField(choices=Metric.Kind.choices)
+    aggregation = serializers.ChoiceField(choices=ProjectMetric.Aggregation.choices)
+    kind = serializers.ChoiceField(choices=ProjectMetric.Kind.choices)
     is_own = serializers.BooleanField()
     series = serializers.IntegerField()

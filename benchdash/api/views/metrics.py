@@ -17,11 +17,11 @@ from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.regressions.project_metrics import metrics_of
 from benchdash.regressions.services import say_of_metric
 from benchdash.results.metric_corrections import WISHES, MetricError
-from benchdash.results.models import Metric
+from benchdash.results.models import ProjectMetric
 
 
 class MetricViews(RowsView):
-    queryset = Metric.objects.select_related("project")
+    queryset = ProjectMetric.objects.select_related("project")
     serializer_class = MetricSerializer
     order = ("name",)
 
@@ -83,8 +83,8 @@ class MetricViews(RowsView):
         self._say(row.project, row.name, self.sent(MetricChange))
         return self._answer(row.project, row.name)
 
-    def _row(self) -> Metric:
-        found: Metric = self.get_object()
+    def _row(self) -> ProjectMetric:
+        found: ProjectMetric = self.get_object()
         return found
 
     def _say(self, project: Project, name: str, sent: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             field=models.CharField(choices=_DIRECTIONS, max_length=7),
         ),
         migrations.CreateModel(
-            name="Metric",
+            name="ProjectMetric",
             fields=[
                 (
                     "id",
@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
             options={"ordering": ["name"]},
         ),
         migrations.AddConstraint(
-            model_name="metric",
+            model_name="projectmetric",
             constraint=models.UniqueConstraint(fields=("project", "name"), name="metric_is_unique"),
         ),
     ]
