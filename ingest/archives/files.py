@@ -9,10 +9,14 @@ from django.conf import settings
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
-from ingest.archives.containers import HEAD_BYTES, Container, Member, recognise
+from ingest.archives.containers import HEAD_BYTES as CONTAINER_HEAD_BYTES
+from ingest.archives.containers import Container, Member, recognise
 from ingest.archives.path_patterns import PathRules
-from ingest.archives.plan import PlannedFile, is_configuration, plan
+from ingest.archives.plan import PlannedFile, is_configuration, may_be_companions, plan
 from ingest.errors import FieldError, FieldsError, FileRefusedError
+from ingest.formats import FORMATS
+from ingest.formats.companions import COMPANION_FORMATS
+from ingest.formats.source import HEAD_BYTES, Source
 from ingest.metadata.fields import ARCHIVE_FIELDS, read_json
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, Upload
@@ -28,6 +32,8 @@ from ingest.storage.raw_bytes import RawData
 _BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _MAX_META_BYTES: Final = 1024 * 1024
+# Files are opened before the rest is planned, to see whether they are companions.
+_MAX_ASKED: Final = 4_000
 # Companions and metas that are kept in memory, so that those of a folder are not read for each of its files.
 _MAX_CACHED: Final = 64
 
@@ -40,8 +46,9 @@ class FileSet:
     def __init__(self, container: Container, rules: PathRules, shared: Sequence[CompanionFile] = ()) -> None:
         """Plan what becomes of the files. Raises PatternError."""
         self.container = container
-        self.plan = plan((member.path for member in container.members), rules)
         self._members = {member.path: member for member in container.members}
+        asked = may_be_companions(self._members, rules)[:_MAX_ASKED]
+        self.plan = plan(self._members, rules, {path for path in asked if self._is_companion(path)})
         self._shared = tuple(shared)
         self._companion: Callable[[str], CompanionFile] = lru_cache(_MAX_CACHED)(self._read_companion)
         self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_MAX_CACHED)(self._read_meta)
@@ -69,7 +76,7 @@ class FileSet:
         if member.size > settings.UPLOAD_MAX_BYTES:
             raise _refused(f"it is larger than {settings.UPLOAD_MAX_BYTES} bytes (UPLOAD_MAX_BYTES)")
         with member.open() as opened:
-            if recognise(opened.read(HEAD_BYTES)):
+            if recognise(opened.read(CONTAINER_HEAD_BYTES)):
                 raise _refused("it is an archive itself; import it by itself")
         values = dict(file.fields)
         for path in file.metas:
@@ -80,6 +87,14 @@ class FileSet:
         metadata, warnings = read_metadata(values)
         companions = [*self._shared, *map(self._companion, file.companions)]
         return Arrival(file.path, _raw_data(member), metadata, companions, warnings, came_alone)
+
+    def _is_companion(self, path: str) -> bool:
+        """Return whether the content of a file is that of a companion and of no result."""
+        with self._members[path].open() as opened:
+            head = Source(opened.read(HEAD_BYTES)).head
+        return any(one.recognise(head) for one in COMPANION_FORMATS.values()) and not any(
+            one.recognise(head) for one in FORMATS.values()
+        )
 
     def _read_companion(self, path: str) -> CompanionFile:
         kind = Companion.Kind.CONFIGURATION if is_configuration(path) else Companion.Kind.OTHER
