@@ -101,8 +101,12 @@ def may_be_companions(paths: Iterable[str], rules: PathRules) -> list[str]:
     stems: dict[str, list[str]] = defaultdict(list)
     for path in (*kinds.results, *kinds.others):
         stems[bare_stem(path)].append(path)
-    alike = [group for group in stems.values() if len(group) > 1 and not kinds.results.keys().isdisjoint(group)]
-    return [path for group in alike for path in group]
+    return [
+        path
+        for alike in stems.values()
+        if len(alike) > 1 and not kinds.results.keys().isdisjoint(alike)
+        for path in alike
+    ]
 
 
 def is_configuration(path: str) -> bool:

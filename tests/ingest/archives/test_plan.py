@@ -47,7 +47,7 @@ def test_a_companion_pairs_by_stem_with_a_result_that_carries_the_name_of_its_to
 def test_a_companion_known_by_its_content_pairs_by_stem_unless_several_results_have_it():
     paths = ["a/t04.log", "a/t04.cpu", "b/t04.mysql.txt", "b/t04.mariadb.txt", "b/t04.cpu", "c/t08.cpu"]
     rules = PathRules.parse()
-    assert may_be_companions(paths, rules) == paths[1::-1] + [paths[4], paths[3], paths[2]]
+    assert may_be_companions(paths, rules) == [*paths[1::-1], paths[4], paths[3], paths[2]]
     made = plan(paths, rules, {"a/t04.cpu", "b/t04.cpu"})
     assert {one.path: one.companions for one in made.files} == {
         "a/t04.log": ("a/t04.cpu",),
