@@ -42,7 +42,7 @@ NOT_YET = (
     *("fisenkodv_*", "hariharanv01_*", "kamilkloch_*", "mpollmeier_*", "nidmgh_*.md", "oceanbase_*history*"),
     *("pg-sharding_*", "pingcap_*", "plantegg_*.md", "regancz_*.md", "rusher_*", "sagarnaik965_*", "sbt_*"),
     *("tikv_*", "tmosley032000_*.json", "web-logs2_*.md", "AWS-FC-*.csv", "cosminsaracil_*summary.csv"),
-    *("simonklee_*results.csv", "mdcallag+mytools__bench_results_ibench*", "*_sum.abs1.iobuf.csv"),
+    *("simonklee_*results.csv", "*_sum.abs1.iobuf.csv"),
     *("*iobound_o.qps.abs", "goldstrike77_*"),
 )
 # Rows behind a blank line are dropped.
