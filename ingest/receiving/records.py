@@ -26,7 +26,7 @@ from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
 from ingest.receiving.sample_times import on_the_time_of_the_run
 
-_REQUIRED = ("product", "version", "hardware", "workload")
+REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
 _TOLD_APART = (*MAPPED, "counterpart", "started_at", "repetition")
 # Counted or measured while the run went on, and so no options of its workload.
@@ -179,15 +179,17 @@ class _Decision:
 
     def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
         """Yield an error for each required field that neither the sender nor the file says."""
-        for name in _REQUIRED:
+        for name in REQUIRED:
             if name == "hardware":
                 if not (self._said(name) or self.meta.hardware_name):
                     message = "is required: a file does not say on which machine it was measured"
-                    yield FieldError(name, message)
+                    yield FieldError(name, message, is_missing=True)
             elif lacking := [run for run in runs if not self._value(run, name)]:
                 of_some = "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
                 hint = _workload_hint(lacking) if name == "workload" else ""
-                yield FieldError(name, f"is required: the file does not say it{of_some}{hint}")
+                yield FieldError(
+                    name, f"is required: the file does not say it{of_some}{hint}", is_missing=True
+                )
 
     def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
         """Raise FormatError for a start in the future that the file says and nobody corrects.

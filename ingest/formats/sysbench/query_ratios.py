@@ -17,6 +17,7 @@ _PER_TRANSACTION: Final = {
     "oltp_update_non_index": (0, 1, 0),
     "oltp_insert": (0, 1, 0),
 }
+USUAL_WORKLOADS: Final = frozenset(_PER_TRANSACTION)
 _METRICS: Final = ("reads_per_s", "writes_per_s", "other_per_s")
 # Transactions that were rolled back count among the statements only; a delete that finds no row is "other".
 _TOLERANCE: Final = 0.01
