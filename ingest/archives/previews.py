@@ -35,7 +35,7 @@ _MAX_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FieldGuess:
     """A field of a file. ``source`` is ``name``, ``file``, ``all`` (said of all files) or empty (missing).
 
     ``part`` and ``text`` are the name in the pattern and the part of the path that give it, else empty.
@@ -49,17 +49,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FileGuess:
     path: str
     format: str
-    cells: Sequence[Cell]
+    cells: Sequence[FieldGuess]
     missing: Sequence[str]
     companions: Sequence[str]
     is_looked_into: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class FolderPreview:
     """What would be sent (pattern, mapping, fields of all files), and what each file would then be.
 
     ``is_guessed`` is not true of a pattern that was given. ``by_ratio`` says that the workload in ``fields``
@@ -73,7 +73,7 @@ class Preview:
     is_guessed: bool
     by_ratio: bool
     columns: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[FileGuess]
     no_results: Sequence[tuple[str, str]]
     notes: Sequence[str] = ()
 
@@ -95,7 +95,7 @@ def preview(
     known: Mapping[str, Sequence[str]] | None = None,
     controls: Sequence[str] = (),
     is_given: bool = False,
-) -> Preview:
+) -> FolderPreview:
     """Look into the files of a container, and guess what their names say.
 
     With ``is_given`` the pattern of ``said`` is taken as it is, and without it where it fits each result.
@@ -125,7 +125,7 @@ def preview(
     shown = {cell.field for row in rows for cell in row.cells if cell.source == "name"}
     columns = [*SHOWN, *(name for name in FIELDS if name in shown and name not in SHOWN)]
     in_order = [replace(row, cells=[_cell_of(row, name) for name in columns]) for row in rows]
-    return Preview(
+    return FolderPreview(
         pattern=proposal.pattern,
         parts=proposal.parts,
         fields=proposal.fields,
@@ -146,8 +146,8 @@ def _used(file_set: FileSet) -> set[str]:
     return {path for file in file_set.plan.files for path in file.companions} | file_set.plan.ignored.keys()
 
 
-def _cell_of(row: Row, name: str) -> Cell:
-    return next((cell for cell in row.cells if cell.field == name), Cell(name))
+def _cell_of(row: FileGuess, name: str) -> FieldGuess:
+    return next((cell for cell in row.cells if cell.field == name), FieldGuess(name))
 
 
 # --- what the files say -------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def _ratios(results: Iterable[_Looked]) -> set[str]:
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def _row(looked: _Looked, planned: PlannedFile, rules: PathRules) -> Row:
+def _row(looked: _Looked, planned: PlannedFile, rules: PathRules) -> FileGuess:
     parts = rules.pattern.match(looked.path) or {}
     of_name = rules.fields_of(looked.path, parts)
     of_all = rules.path_map.fields
@@ -284,16 +284,16 @@ def _row(looked: _Looked, planned: PlannedFile, rules: PathRules) -> Row:
         value = of_name.get(name)
         giver = _giver(name, parts, rules) if name not in by_path else ""
         if value not in (None, "") and (giver or name in by_path or value != of_all.get(name)):
-            cells.append(Cell(name, _in_words(value), "name", giver, parts.get(giver, "")))
+            cells.append(FieldGuess(name, _in_words(value), "name", giver, parts.get(giver, "")))
         elif value not in (None, ""):
-            cells.append(Cell(name, _in_words(value), "all"))
+            cells.append(FieldGuess(name, _in_words(value), "all"))
         elif shown := looked.values.get(name):
-            cells.append(Cell(name, shown, "file"))
+            cells.append(FieldGuess(name, shown, "file"))
     given = {cell.field for cell in cells if cell.source != "file"} | set(looked.own.fields)
     if "hardware" in looked.values:
         given.add("hardware")
     missing = [name for name in REQUIRED if name not in given]
-    return Row(looked.path, looked.format, cells, missing, planned.companions, looked.is_read)
+    return FileGuess(looked.path, looked.format, cells, missing, planned.companions, looked.is_read)
 
 
 def _giver(name: str, parts: Mapping[str, str], rules: PathRules) -> str:
@@ -311,7 +311,7 @@ def _in_words(value: Any) -> str:
     return str(int(text)) if text.isdecimal() and text.isascii() else text
 
 
-def _notes(rows: Sequence[Row], looked: Mapping[str, _Looked], rules: PathRules) -> Iterator[str]:
+def _notes(rows: Sequence[FileGuess], looked: Mapping[str, _Looked], rules: PathRules) -> Iterator[str]:
     """Yield what somebody should look at before these files are sent."""
     yield from rules.warnings()
     yield from _contradictions(rows, looked)
@@ -338,7 +338,7 @@ def _notes(rows: Sequence[Row], looked: Mapping[str, _Looked], rules: PathRules)
             yield f"the ratio of reads, writes and other of {of_files} is that of {which}"
 
 
-def _contradictions(rows: Sequence[Row], looked: Mapping[str, _Looked]) -> Iterator[str]:
+def _contradictions(rows: Sequence[FileGuess], looked: Mapping[str, _Looked]) -> Iterator[str]:
     """Yield where a name says a workload of sysbench that is not one of those that the numbers point to."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:

@@ -25,7 +25,7 @@ from ingest.archives.files import (
     try_out,
 )
 from ingest.archives.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
-from ingest.archives.previews import Preview, preview
+from ingest.archives.previews import FolderPreview, preview
 from ingest.archives.services import archive_limits
 from ingest.errors import FieldsError
 from ingest.management.shared import error_in_words, project_called
@@ -226,7 +226,7 @@ def _path_map(options: Mapping[str, Any]) -> PathMap:
     return PathMap(path_map.parts, fields)
 
 
-def _command(shown: Preview, options: Mapping[str, Any]) -> str:
+def _command(shown: FolderPreview, options: Mapping[str, Any]) -> str:
     """Write the command as a shell takes it; what is missing stands as ``hardware=``, to be filled in."""
     fields = {**shown.fields, **_path_map(options).fields}
     missing = {name for row in shown.rows for name in row.missing}
