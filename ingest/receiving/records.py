@@ -16,6 +16,7 @@ from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.errors import FieldError, FieldsError
 from ingest.formats.product_names import split_product_version
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
+from ingest.formats.sysbench.query_ratios import likely_workloads
 from ingest.masking import mask_settings, mask_text
 from ingest.metadata.clocks import early_warning, future_trouble
 from ingest.metadata.configuration import Content
@@ -26,7 +27,7 @@ from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
 from ingest.receiving.sample_times import on_the_time_of_the_run
 
-_REQUIRED = ("product", "version", "hardware", "workload")
+REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
 _TOLD_APART = (*MAPPED, "counterpart", "started_at", "repetition")
 # Counted or measured while the run went on, and so no options of its workload.
@@ -194,14 +195,17 @@ class _Decision:
 
     def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
         """Yield an error for each required field that neither the sender nor the file says."""
-        for name in _REQUIRED:
+        for name in REQUIRED:
             if name == "hardware":
                 if not (self._said(name) or self.meta.hardware_name):
                     message = "is required: a file does not say on which machine it was measured"
-                    yield FieldError(name, message)
+                    yield FieldError(name, message, is_missing=True)
             elif lacking := [run for run in runs if not self._value(run, name)]:
                 of_some = "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
-                yield FieldError(name, f"is required: the file does not say it{of_some}")
+                hint = _workload_hint(lacking) if name == "workload" else ""
+                yield FieldError(
+                    name, f"is required: the file does not say it{of_some}{hint}", is_missing=True
+                )
 
     def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
         """Raise FormatError for a start in the future that the file says and nobody corrects.
@@ -330,6 +334,18 @@ def _shown(runs: Sequence[ParsedRun]) -> str:
     names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
     shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
     return f"{shown} and others" if len(names) > _MAX_NAMED else shown
+
+
+def _workload_hint(runs: Sequence[ParsedRun]) -> str:
+    """Name the workloads that the numbers point to, for the sender to choose; nothing is taken by itself."""
+    match likely_workloads(runs):
+        case []:
+            return ""
+        case [likely]:
+            return f"; its ratio of reads, writes and other is that of {likely}: send workload={likely}"
+        case [*others, last]:
+            return f"; its ratio of reads, writes and other is that of {', '.join(others)} or {last}"
+    return ""
 
 
 def _thread_warning(printed: Iterable[int | None], said: int) -> str:
