@@ -93,8 +93,8 @@ _NAMING = frozenset({"workload", "product", "server", "version"})
 class Head:
     """A name over a column as it was understood.
 
-    ``meaning`` is the fact that stands below it, ``named`` the metric that it names. ``is_declared`` says that
-    it names a metric of the project's own and which is better: ``rss_mb [MB, lower]``.
+    ``meaning`` is the fact that stands below it, ``named`` the metric that it names. ``is_declared`` says
+    that it names a metric of the project's own and which is better: ``rss_mb [MB, lower]``.
     """
 
     text: str
