@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any
 
 from benchdash.results.controls import control_build
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
 from benchdash.results.readings import Reading
-from benchdash.results.records import Fact, RunRecord, SampleTable
+from benchdash.results.records import Fact, MetricWishes, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.errors import FieldError, FieldsError
@@ -85,7 +86,7 @@ def decide(
     return Decided(records, tuple(dict.fromkeys(warnings)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Decision:
     """What is said of a whole file. ``told_apart`` names what its runs differ in by the file itself."""
 
@@ -109,7 +110,7 @@ class _Decision:
             name: value for name, value in options.items() if isinstance(value, float) or name in _MEASURED
         }
         hardware_facts = {**self.beside.hardware, **self.meta.hardware_facts}
-        readings = (*run.readings, *_without(run.readings, self.beside.means))
+        readings = [self._told(one) for one in (*run.readings, *_without(run.readings, self.beside.means))]
         return RunRecord(
             key=mask_text(run.key),
             product=self._value(run, "product"),
@@ -147,7 +148,22 @@ class _Decision:
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),
             samples=(*samples, *self._samples_beside(run, started_at)),
+            metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
         )
+
+    @cached_property
+    def metrics(self) -> Mapping[str, MetricWishes]:
+        """What is said of metrics by the sender: a field of its own wins over ``meta``."""
+        said = {**self.meta.fields.get("metrics", {}), **self.metadata.metrics}
+        return {name: MetricWishes(**wishes) for name, wishes in said.items()}
+
+    def _told(self, reading: Reading) -> Reading:
+        """Return a reading of a project's own metric with the unit and direction that its sender says."""
+        wishes = self.metrics.get(reading.metric)
+        if wishes is None or not reading.is_own:
+            return reading
+        unit, direction = wishes.unit or reading.unit, wishes.direction or reading.direction
+        return reading._replace(unit=unit, direction=direction)
 
     def _build(self, run: ParsedRun) -> str:
         build = self._value(run, "build") or ""
@@ -212,6 +228,11 @@ class _Decision:
         for pattern in self.patterns:
             if not any(_matches(pattern, run) for run in runs):
                 yield f"'{pattern}' in map names no column or benchmark of the file"
+        found = {one.metric: one.is_own for run in runs for one in run.readings}
+        for name in self.metrics:
+            if not found.get(name):
+                what = "benchdash knows itself" if name in found else "is not in the file"
+                yield f"the field 'metrics' names '{name}', which {what}"
         for name in sorted(self.told_apart.intersection(MAPPED)):
             own = {getattr(run, name) for run in runs}
             if own == {self._said(name)}:
