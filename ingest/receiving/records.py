@@ -184,8 +184,13 @@ class _Decision:
                     message = "is required: a file does not say on which machine it was measured"
                     yield FieldError(name, message)
             elif lacking := [run for run in runs if not self._value(run, name)]:
-                of_some = "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
-                yield FieldError(name, f"is required: the file does not say it{of_some}")
+                yield FieldError(name, f"is required: the file does not say it{_of_some(lacking, runs)}")
+        lost = {name for run in runs for name in run.lost if self._said(name) is None}
+        for name in sorted(lost):
+            lacking = [run for run in runs if name in run.lost]
+            yield FieldError(
+                name, f"is required: the part of the output that says it is missing{_of_some(lacking, runs)}"
+            )
 
     def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
         """Raise FormatError for a start in the future that the file says and nobody corrects.
@@ -309,6 +314,10 @@ def _shown(runs: Sequence[ParsedRun]) -> str:
     names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
     shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
     return f"{shown} and others" if len(names) > _MAX_NAMED else shown
+
+
+def _of_some(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:
+    return "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
 
 
 def _thread_warning(printed: Iterable[int | None], said: int) -> str:
