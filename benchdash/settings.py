@@ -331,6 +331,10 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="benchdash <be
 # --- people -------------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
+# Who makes projects on the front page: superusers, or everyone who has signed in.
+PROJECTS_MADE_BY = env.str("PROJECTS_MADE_BY", default="superusers")
+if PROJECTS_MADE_BY not in {"superusers", "everyone"}:
+    raise ImproperlyConfigured(f"PROJECTS_MADE_BY must be superusers or everyone, not {PROJECTS_MADE_BY!r}")
 LOGIN_URL = "dashboard:sign_in"
 LOGIN_REDIRECT_URL = "dashboard:home"
 LOGOUT_REDIRECT_URL = "dashboard:home"
@@ -415,6 +419,7 @@ SPECTACULAR_SETTINGS = {
     "WEBHOOKS": ["benchdash.api.views.webhooks.delivery"],
     "ENUM_NAME_OVERRIDES": {
         "CellVerdictEnum": ["better", "worse", "likely_better", "likely_worse", "same", "unknown"],
+        "MetricKind": "benchdash.results.models.ProjectMetric.Kind",
         "IncidentKind": "benchdash.regressions.models.Incident.Kind",
         "IncidentState": "benchdash.regressions.models.Incident.State",
         "ChangePointState": "benchdash.regressions.models.ChangePoint.State",

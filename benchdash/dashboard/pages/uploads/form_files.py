@@ -11,14 +11,15 @@ from django.utils.datastructures import MultiValueDict
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.next_steps import NextSteps, next_steps
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
 from ingest.archives import services as archive_services
-from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
+from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX, bare_stem
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
-from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries
+from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries, runs_told_by
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.reception import receive_one
@@ -63,7 +64,8 @@ class FileOutcome:
     """The outcome of a file, or the one that it would have.
 
     ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
-    ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked.
+    ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked;
+    ``next`` leads to pages that show what was imported.
     """
 
     name: str
@@ -77,6 +79,7 @@ class FileOutcome:
     upload: Upload | None = None
     is_dry_run: bool = False
     files: TriedFiles | None = None
+    next: NextSteps | None = None
 
     @property
     def holders(self) -> list[int]:
@@ -168,6 +171,7 @@ def upload(
             warnings=stored.warnings,
             troubles=troubles(stored.errors, _small(arrival.data)),
             upload=stored,
+            next=next_steps(project, runs_told_by(stored)) if stored.state == Upload.State.IMPORTED else None,
         )
 
     return _outcome(result, said, store, is_dry_run=False)
@@ -213,7 +217,7 @@ def _with_neighbours(
 
 def _is_beside(file: "UploadedFile[Any]", result: "UploadedFile[Any]") -> bool:
     stem = _name(file).removesuffix(_suffix(_name(file)))
-    return stem in (_name(result), PurePath(_name(result)).stem)
+    return stem in (_name(result), PurePath(_name(result)).stem, bare_stem(_name(result)))
 
 
 def _suffix(name: str) -> str:
