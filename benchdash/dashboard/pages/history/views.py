@@ -201,7 +201,7 @@ class SmallChart:
 
 
 @dataclass(frozen=True)
-class WorkloadRow:
+class WorkloadLine:
     """A row of the list of workloads; ``spark`` are the points of its sparkline."""
 
     key: int
@@ -461,7 +461,7 @@ def _one_of_many(
         "title": series_words.title(choice.series),
         "wishes": replace(wishes, opened=drawn[0].series.pk),
         "workloads": [
-            WorkloadRow(
+            WorkloadLine(
                 key=_key(of_page[at]),
                 name=named[_key(of_page[at])],
                 url=address(open=str(_key(of_page[at]))),
