@@ -22,7 +22,7 @@ from ingest.formats.pgbench.output import (
     Statistics,
     sort_lines,
 )
-from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
@@ -34,6 +34,10 @@ _BEGINS = re.compile(
     re.MULTILINE,
 )
 
+_MARK = re.compile(
+    r"\bpgbench\b|^(?:latency (?:average|stddev)|tps|initial connection time) = [0-9]"
+    r"|^number of (?:clients|transactions \w+ processed): [0-9]"
+)
 _BUILTIN = {
     "TPC-B (sort of)": "tpcb-like",
     "simple update": "simple-update",
@@ -82,6 +86,16 @@ _MAX_STATEMENTS = 100
 
 def recognise(head: bytes) -> bool:
     return _BEGINS.search(head) is not None
+
+
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say what lines lack that call pgbench or have figures of its report."""
+    return NearMiss.by(
+        _MARK,
+        lines,
+        "the end of its report is missing, a line such as 'tps = 850.1 (without initial connection time)'; "
+        "send all that pgbench printed",
+    )
 
 
 def parse(source: Source) -> ParsedReport:
