@@ -20,7 +20,9 @@ from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.options import Margins
 from benchdash.regressions.queries import Difference, change_points, differences, places
+from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
 from benchdash.results.points import Point, histories_and_excluded, positions
 
@@ -118,7 +120,7 @@ class LevelChange:
 
 
 def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | None]:
-    """Compare the newest group of each line with the one before, all at once; they have one ``margin``."""
+    """Compare the newest group of each line with the one before, all at once."""
     compared = [line for line in lines if len(line.points) > 1]
     if not compared:
         return dict.fromkeys(lines)
@@ -133,10 +135,9 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | 
         np.arange(len(groups)).reshape(-1, 2).T,
         floors.sd,
         floors.worth,
-        margin=compared[0].margin,
     )
     better = np.array([sign_of(line.series.better) for line in compared])
-    verdicts = found.verdicts(better, compared[0].margin)
+    verdicts = found.verdicts(better, np.array([line.margin for line in compared]))
     changes = [
         None if isnan(ratio) else LevelChange(change=ratio - 1, verdict=verdict)
         for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
@@ -144,7 +145,10 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | 
     return {**dict.fromkeys(lines), **dict(zip(compared, changes, strict=True))}
 
 
-def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:
+_USUAL: Final = Margins(EQUIVALENT, MetricRules())
+
+
+def read_lines(series: Sequence[Series], margins: Margins = _USUAL) -> list[HistoryLine]:
     """Read the line of each series, in their order, in a constant number of statements."""
     by_id = {one.pk: one for one in series}
     included, excluded = histories_and_excluded(by_id)
@@ -155,7 +159,7 @@ def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[
             series=one,
             points=included[one.pk],
             excluded=excluded[one.pk],
-            margin=margin,
+            margin=margins.of(one.metric, (point.value for point in included[one.pk][-2:])),
             shifts=places(found.get(one.pk, ()), included[one.pk]),
             switches=switches[one.pk],
         )

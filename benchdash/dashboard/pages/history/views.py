@@ -36,7 +36,7 @@ from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
 from benchdash.regressions.models import Sensitivity
-from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.options import margins_of
 from benchdash.results.annotations import annotations_of
 from benchdash.results.models import Annotation, Run, Series
 
@@ -254,7 +254,7 @@ def _read(
     series: Sequence[Series], page: ProjectPage, wishes: Wishes
 ) -> tuple[list[HistoryLine], ControlSwitch | None]:
     """Read lines as the address wants them, and what a control of theirs does to them; None without one."""
-    lines = read_lines(series, margin=equivalence_margin(page.project))
+    lines = read_lines(series, margins_of(page.project))
     controls = controls_of(series)
     if not controls:
         return lines, None
