@@ -22,7 +22,6 @@ REFUSED_WITH_REASON = {
     "*.tprocc.*.csv": "no line names the columns",
     "*fbmy56_o.ini.cx6a": "the log of a server that starts",
     "Percona-Lab-results_201808-*": "cut off",
-    "PureStorage-OpenConnect_hammerdb-scale*": "a sketch of a log, without the result in HammerDB's words",
     "centminmod*": "commands and other tools' summaries; no report of sysbench",
     "cosminsaracil_*mongodb_initial_load.txt": "not one operation was completed",
     "cosminsaracil_*mongodb_url_test*": "the clock went back during the run",
