@@ -22,9 +22,11 @@ from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.options import Margins
 from benchdash.regressions.queries import Difference, change_points, differences, places
+from benchdash.regressions.used_units import change_point_in_unit, scaled, series_in_unit
 from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
 from benchdash.results.points import Point, histories_and_excluded, positions
+from benchdash.results.used_units import UsedUnit, used_units
 
 _SHORT_COMMIT: Final = 10
 # The differences of this many newest switches are read; older ones only say that something changed.
@@ -167,6 +169,28 @@ def read_lines(series: Sequence[Series], margins: Margins = _USUAL) -> list[Hist
     ]
 
 
+def in_used_units(lines: Sequence[HistoryLine]) -> list[HistoryLine]:
+    """Return lines in the units that people use, those of one metric in one: for what is shown of them."""
+    of_metric: dict[str, list[Series]] = defaultdict(list)
+    for line in lines:
+        of_metric[line.series.metric].append(line.series)
+    units = {metric: used_units(series) for metric, series in of_metric.items()}
+    return [_in_unit(line, units[line.series.metric][line.series.unit]) for line in lines]
+
+
+def _in_unit(line: HistoryLine, used: UsedUnit) -> HistoryLine:
+    if used == UsedUnit(line.series.unit):
+        return line
+    return replace(
+        line,
+        series=series_in_unit(line.series, used),
+        points=[scaled(point, used.factor) for point in line.points],
+        excluded=[scaled(point, used.factor) for point in line.excluded],
+        shifts={at: change_point_in_unit(shift, used) for at, shift in line.shifts.items()},
+        without_control=[(at, scaled(point, used.factor)) for at, point in line.without_control],
+    )
+
+
 def beside_controls(
     lines: Sequence[HistoryLine], controls: Mapping[int, Sequence[Series]]
 ) -> list[HistoryLine]:
@@ -195,7 +219,7 @@ def _beside_control(line: HistoryLine, levels: Floats) -> HistoryLine:
 
     def shown(points: Sequence[Point], offset: int) -> list[Point]:
         places = enumerate(points, offset)
-        return [_scaled(point, float(factors[at])) for at, point in places if is_known[at]]
+        return [scaled(point, float(factors[at])) for at, point in places if is_known[at]]
 
     points = shown(line.points, 0)
     return replace(
@@ -206,15 +230,6 @@ def _beside_control(line: HistoryLine, levels: Floats) -> HistoryLine:
         switches={after[at]: found for at, found in line.switches.items() if after[at] < len(points)},
         is_beside_control=True,
         without_control=[(after[at], point) for at, point in enumerate(line.points) if not is_known[at]],
-    )
-
-
-def _scaled(point: Point, factor: float) -> Point:
-    return point._replace(
-        value=point.value * factor,
-        low=None if point.low is None else point.low * factor,
-        high=None if point.high is None else point.high * factor,
-        values=tuple(value * factor for value in point.values),
     )
 
 

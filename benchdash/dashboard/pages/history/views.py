@@ -22,6 +22,7 @@ from benchdash.dashboard.pages.history.histories import (
     LevelChange,
     beside_controls,
     changes_of,
+    in_used_units,
     read_lines,
     rows_of,
     versions_axis,
@@ -257,10 +258,10 @@ def _read(
     lines = read_lines(series, margins_of(page.project))
     controls = controls_of(series)
     if not controls:
-        return lines, None
+        return in_used_units(lines), None
     if not wishes.beside_control:
-        return lines, ControlSwitch(is_shown=False)
-    lines = beside_controls(lines, controls)
+        return in_used_units(lines), ControlSwitch(is_shown=False)
+    lines = in_used_units(beside_controls(lines, controls))
     return lines, ControlSwitch(
         is_shown=True,
         groups=sum(len(line.points) for line in lines if line.is_beside_control),
