@@ -331,6 +331,10 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="benchdash <be
 # --- people -------------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
+# Who makes projects on the front page: superusers, or everyone who has signed in.
+PROJECTS_MADE_BY = env.str("PROJECTS_MADE_BY", default="superusers")
+if PROJECTS_MADE_BY not in {"superusers", "everyone"}:
+    raise ImproperlyConfigured(f"PROJECTS_MADE_BY must be superusers or everyone, not {PROJECTS_MADE_BY!r}")
 LOGIN_URL = "dashboard:sign_in"
 LOGIN_REDIRECT_URL = "dashboard:home"
 LOGOUT_REDIRECT_URL = "dashboard:home"

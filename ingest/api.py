@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 
 from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
+from benchdash.addresses import absolute
 from benchdash.parsing import GuardedJSONParser
 from benchdash.throttling import AnonymousThrottle, UploadThrottle
 from ingest import services
@@ -51,7 +52,6 @@ from ingest.serializers import (
     UploadPageSerializer,
     UploadRequestSerializer,
     UploadSerializer,
-    address,
 )
 from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData
@@ -344,7 +344,7 @@ def _whole_number(request: Request, name: str) -> int | None:
 def _answer(received: Received) -> Response:
     """Answer with an upload. Raises FileRefusedError for one that was refused."""
     upload = received.upload
-    url = address("ingest:upload-detail", upload.pk)
+    url = absolute("ingest:upload-detail", upload.pk)
     if upload.state == Upload.State.REFUSED:
         raise FileRefusedError(upload.errors, upload_id=upload.pk, url=url)
     waits = upload.state not in Upload.FINISHED

@@ -59,20 +59,24 @@ def other_forms(upload_ids: Collection[int]) -> QuerySet[Upload]:
 
 
 def run_summaries(upload: Upload) -> list[RunSummary]:
-    """Return the runs of an upload, or of an archive's files, by workload, version and thread count.
+    """Return the runs of an upload by workload, version and thread count, with those that it repeats."""
+    runs = (
+        runs_told_by(upload)
+        .annotate(readings=Count("measurements", filter=Q(measurements__series__is_derived=False)))
+        .order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
+    )
+    version = ("version__product__name", "version__version")
+    names = ("pk", "key", *version, "hardware__name", "workload__name", "threads", "readings")
+    return [RunSummary(*row) for row in runs.values_list(*names)]
 
-    Those that it repeats are among them.
-    """
+
+def runs_told_by(upload: Upload) -> QuerySet[Run]:
+    """Return the runs of an upload, or of an archive's files, and those that it repeats."""
     told = runs_of(upload)
     # By their ids: no index serves a choice of two conditions, one of them a subquery.
     if repeated := [one.run for one in copies_of(upload)]:
         told |= Run.objects.filter(pk__in=repeated)
-    runs = told.annotate(
-        readings=Count("measurements", filter=Q(measurements__series__is_derived=False))
-    ).order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
-    version = ("version__product__name", "version__version")
-    names = ("pk", "key", *version, "hardware__name", "workload__name", "threads", "readings")
-    return [RunSummary(*row) for row in runs.values_list(*names)]
+    return told
 
 
 def runs_of(upload: Upload) -> QuerySet[Run]:

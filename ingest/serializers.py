@@ -2,20 +2,14 @@
 
 from typing import Any
 
-from django.conf import settings
-from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from benchdash.addresses import absolute
 from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import copies_of, files_of, may_see_raw, run_summaries
 from ingest.receiving.imports import Received
-
-
-def address(name: str, *args: object) -> str:
-    """Return the absolute address of a resource."""
-    return f"{settings.SITE_URL}{reverse(name, args=args)}"
 
 
 class _AddressField(serializers.CharField):
@@ -26,7 +20,7 @@ class _AddressField(serializers.CharField):
         self.view = view
 
     def to_representation(self, value: object) -> str:
-        return address(self.view, value)
+        return absolute(self.view, value)
 
 
 class UploadRequestSerializer(serializers.Serializer[Any]):
@@ -66,7 +60,8 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
     format = serializers.CharField(required=False)
     pattern = serializers.CharField(
-        required=False, help_text="of an archive: which files, and what their paths mean"
+        required=False,
+        help_text="which files of an archive, and what their paths mean; of a single file, its name",
     )
     path_map = serializers.JSONField(required=False, help_text="what parts of paths mean")
     companion_pattern = serializers.ListField(
@@ -112,6 +107,7 @@ class ReceivedSerializer(serializers.Serializer[Received]):
 
     id = serializers.IntegerField(source="upload.pk", allow_null=True)
     url = _AddressField("ingest:upload-detail", source="upload.pk")
+    page = serializers.SerializerMethodField(help_text="where people see it, with links to its charts")
     state = serializers.CharField(source="upload.state")
     format = serializers.CharField(source="upload.format")
     sha256 = serializers.CharField(source="upload.raw.sha256")
@@ -121,6 +117,10 @@ class ReceivedSerializer(serializers.Serializer[Received]):
         help_text="runs of the file that are there already, told by another file: none is counted twice"
     )
     warnings = serializers.ListField(source="upload.warnings", child=serializers.CharField())
+
+    def get_page(self, received: Received) -> str:
+        upload = received.upload
+        return absolute("dashboard:upload", upload.project.slug, upload.pk)
 
     @extend_schema_field(RunSummarySerializer(many=True))
     def get_runs(self, received: Received) -> list[dict[str, Any]]:
@@ -251,7 +251,7 @@ class CompanionSerializer(serializers.ModelSerializer[Companion]):
         fields = ("id", "kind", "name", "format", "sha256", "size", "raw")
 
     def get_raw(self, companion: Companion) -> str:
-        return address("ingest:companion-raw", companion.upload_id, companion.pk)
+        return absolute("ingest:companion-raw", companion.upload_id, companion.pk)
 
 
 class ArchiveFileSerializer(serializers.ModelSerializer[ArchiveFile]):

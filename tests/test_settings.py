@@ -84,3 +84,10 @@ def test_anonymous_requests_of_a_minute_are_limited_by_a_setting(monkeypatch):
     monkeypatch.delenv("ANONYMOUS_PER_MINUTE")
     assert settings_of(rate).stdout == "600/min\n"
     assert settings_of(rate, ANONYMOUS_PER_MINUTE="50").stdout == "50/min\n"
+
+
+def test_who_makes_projects_is_one_of_two_words():
+    assert settings_of("settings.PROJECTS_MADE_BY").stdout == "superusers\n"
+    assert settings_of("settings.PROJECTS_MADE_BY", PROJECTS_MADE_BY="everyone").stdout == "everyone\n"
+    refused = settings_of("1", PROJECTS_MADE_BY="Everyone")
+    assert "PROJECTS_MADE_BY must be superusers or everyone, not 'Everyone'" in refused.stderr

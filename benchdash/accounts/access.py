@@ -4,6 +4,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
@@ -55,6 +56,11 @@ class Viewer:
     def address(self) -> str:
         """The e-mail address of the user; empty for a token and for nobody."""
         return self.user.email if self.user else ""
+
+    @property
+    def may_make_projects(self) -> bool:
+        """Whether this viewer makes projects; no token does."""
+        return self.user is not None and (self.user.is_superuser or settings.PROJECTS_MADE_BY == "everyone")
 
     def projects(self) -> QuerySet[Project]:
         """Return the projects that exist for this viewer, by name.

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from benchdash.accounts.access import Viewer
+from benchdash.accounts.access import NotAllowed, Viewer
 from benchdash.accounts.models import (
     TOKEN_PREFIX,
     TOKEN_PREFIX_LENGTH,
@@ -30,12 +30,22 @@ class LastAdminError(Exception):
     """A change that would leave the project without an admin."""
 
 
-def create_project(slug: str, *, name: str = "", public: bool = False) -> Project:
-    """Create a project. Raises Django's ValidationError for a slug that is malformed or taken."""
+def create_project(slug: str, *, name: str = "", public: bool = False, by: Viewer | None = None) -> Project:
+    """Create a project; who makes it on a page becomes its admin.
+
+    Raises django.core.exceptions.ValidationError for a slug that is malformed or taken, and NotAllowed for
+    somebody who may not make projects.
+    """
+    if by and not by.may_make_projects:
+        raise NotAllowed("projects are made by whoever runs this installation")
     visibility = Project.Visibility.PUBLIC if public else Project.Visibility.PRIVATE
     project = Project(slug=slug, name=name or slug, visibility=visibility)
     project.full_clean()
-    project.save()
+    with transaction.atomic():
+        project.save()
+        if by and by.user:
+            Membership.objects.create(project=project, user=by.user, role=Role.ADMIN)
+            audit(project, by, "project made", project.slug)
     return project
 
 

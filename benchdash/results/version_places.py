@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from benchdash.accounts.models import Project
 from benchdash.results.models import Run, VersionPlace
@@ -71,6 +71,22 @@ def versions_at(runs: QuerySet[Run], project_id: int, product_id: int, place: Pl
     known = VersionPlace.objects.filter(project=project_id, product=product_id, **at_place)
     found = _with_a_run(known, runs.filter(version=OuterRef("version"), **at_place))
     return list(found.values_list("version", flat=True))
+
+
+def nearest_version(runs: QuerySet[Run], at: VersionPlace) -> int | None:
+    """Return the id of the version before ``at`` that has some of these runs at its place, else of the next.
+
+    All of the runs count. Two statements at most.
+    """
+    same = VersionPlace.objects.filter(**{name: getattr(at, name) for name in ("project_id", *_PARTS)})
+    with_a_run = _with_a_run(same, runs.filter(version=OuterRef("version"), branch=at.branch))
+    for way, order in (("lt", "-"), ("gt", "")):
+        beside = Q(**{f"sort_key__{way}": at.sort_key})
+        beside |= Q(sort_key=at.sort_key, **{f"committed_at__{way}": at.committed_at})
+        found = with_a_run.filter(beside).order_by(f"{order}sort_key", f"{order}committed_at")
+        if (version := found.values_list("version", flat=True).first()) is not None:
+            return version
+    return None
 
 
 _OF_RUNS: Final = ("branch", "hardware", "configuration", "counterpart")

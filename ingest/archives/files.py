@@ -13,7 +13,7 @@ from ingest.archives.containers import HEAD_BYTES, Container, Member, recognise
 from ingest.archives.path_patterns import PathRules
 from ingest.archives.plan import PlannedFile, is_configuration, plan
 from ingest.errors import FieldError, FieldsError, FileRefusedError
-from ingest.metadata.fields import read_json
+from ingest.metadata.fields import ARCHIVE_FIELDS, read_json
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary
@@ -75,6 +75,8 @@ class FileSet:
         for path in file.metas:
             farther = values.get("meta")
             values["meta"] = {**(farther if isinstance(farther, Mapping) else {}), **self._meta(path)}
+        if of_archive := [name for name in ARCHIVE_FIELDS if name in values]:
+            raise FieldsError([FieldError(of_archive[0], "is of the archive and not of a file in it")])
         metadata, warnings = read_metadata(values)
         companions = [*self._shared, *map(self._companion, file.companions)]
         return Arrival(file.path, _raw_data(member), metadata, companions, warnings, came_alone)

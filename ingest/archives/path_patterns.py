@@ -11,6 +11,10 @@ A mapping says what parts of names mean, and what holds for all files:
     {"version": {"ma101114": {"product": "MariaDB", "version": "10.11.14"}, "my8044": "8.0.44"},
      "fields": {"hardware": "bench-03"}}
 
+``path`` in a mapping says what holds for single files, by their whole paths, and wins over the rest:
+
+    {"path": {"old/t04.txt": {"version": "10.11.5"}}}
+
 A companion pattern, ``x.{version}_{build}.{config}.pk1/sb.vm.{workload}.*``, finds the files that go with
 those results of which the same names are the same.
 """
@@ -22,9 +26,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from ingest.metadata.fields import FIELDS, MAX_PATTERN_LENGTH
+from ingest.metadata.fields import FIELDS, MAX_PATTERN_LENGTH, in_case_of_a_slip
 
 ANY_FILE = "**/*"
+# In a mapping: what holds for the file of this path alone.
+WHOLE_PATH = "path"
 
 _ALIASES = {"config": "configuration"}
 _ALL_FILES = "fields"
@@ -56,6 +62,16 @@ class PathPattern:
     def match(self, path: str) -> dict[str, str] | None:
         found = self.expression.fullmatch(path)
         return found.groupdict() if found else None
+
+    @property
+    def other_names(self) -> list[str]:
+        """The names that are no fields of an upload: their texts join the workload."""
+        return [name for name in self.names if field_called(name) not in FIELDS]
+
+
+def field_called(name: str) -> str:
+    """Return the field that a name in a pattern stands for."""
+    return _ALIASES.get(name, name)
 
 
 _Token = tuple[str, str]
@@ -145,13 +161,16 @@ class PathMap:
         }
         return cls(parts, given.get(_ALL_FILES, {}))
 
-    def read(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """Return the fields that the parts of one path give; what the mapping says of a part wins."""
+    def read(self, names: Mapping[str, str], path: str = "") -> dict[str, Any]:
+        """Return the fields that a path and its parts give.
+
+        What the mapping says of a part wins over the part, and what it says of the path over both.
+        """
         fields: dict[str, Any] = dict(self.fields)
         meant: dict[str, Any] = {}
         rest = []
         for name, text in names.items():
-            own_field = _ALIASES.get(name, name)
+            own_field = field_called(name)
             if text in self.parts.get(name, {}):
                 meant |= self.parts[name][text]
             elif own_field in FIELDS:
@@ -161,6 +180,7 @@ class PathMap:
         fields |= meant
         if rest:
             fields["workload"] = " ".join([str(fields.get("workload", "")), *rest]).strip()
+        fields |= self.parts.get(WHOLE_PATH, {}).get(path, {})
         return fields
 
 
@@ -191,9 +211,19 @@ class PathRules:
                 )
         return cls(main, path_map or PathMap(), beside, tuple(map(PathPattern.parse, controls)))
 
+    def warnings(self) -> list[str]:
+        """Return a warning for each name that is no field and of which the mapping says nothing."""
+        known = [*FIELDS, *_ALIASES]
+        return [
+            f"'{{{name}}}' in the pattern is no field of an upload, so its text joins the workload "
+            f"('{name}=...'){in_case_of_a_slip(name, known, '{{{}}}')}"
+            for name in self.pattern.other_names
+            if name not in self.path_map.parts
+        ]
+
     def fields_of(self, path: str, names: Mapping[str, str]) -> dict[str, Any]:
         """Return what the path of a result says, given the parts that the pattern names."""
-        fields = self.path_map.read(names)
+        fields = self.path_map.read(names, path)
         if any(control.match(path) is not None for control in self.controls):
             fields["control"] = True
         return fields
@@ -203,6 +233,6 @@ def _meaning(name: str, value: Any) -> Mapping[str, Any]:
     """Return the fields that a part means: a text stands for the field itself, an object for several."""
     if isinstance(value, dict):
         return value
-    if isinstance(value, str):
-        return {_ALIASES.get(name, name): value}
+    if isinstance(value, str) and name != WHOLE_PATH:
+        return {field_called(name): value}
     raise PatternError(f"the mapping of {name!r} must hold texts or objects of fields")

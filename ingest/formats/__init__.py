@@ -59,17 +59,35 @@ def recognise(source: Source) -> str:
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     """Read a file by the named format, or by the one that recognises it.
 
-    Raise FormatError where the file cannot be understood or the name is unknown.
+    Of a log of several containers or units, only those are read that wrote a result. Raise FormatError where
+    the file cannot be understood or the name is unknown.
     """
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
-    name = name or recognise(source)
+    source = _streams_with_a_result(source, [FORMATS[name]] if name else FORMATS.values())
+    try:
+        return _parse(source, name or recognise(source))
+    except FormatError as error:
+        line = None if error.line is None else source.line_in_file(error.line)
+        raise FormatError(source.with_lines_in_file(error.message), line) from None
+
+
+def _streams_with_a_result(source: Source, formats: Iterable[Format]) -> Source:
+    formats = [*formats]
+    source.check()
+    heads = source.stream_heads
+    chosen = [stream for stream, head in heads.items() if any(format_.recognise(head) for format_ in formats)]
+    return source.of_streams(chosen) if chosen and len(heads) > 1 else source
+
+
+def _parse(source: Source, name: str) -> tuple[str, ParsedReport]:
     report = FORMATS[name].parse(source)
     if not report.runs:
         raise FormatError("the file holds no result")
     source.limits.check("runs", len(report.runs))
     report = _with_samples_within(source.limits, report)
-    return name, replace(report, warnings=(*source.warnings, *report.warnings))
+    warnings = map(source.with_lines_in_file, report.warnings)
+    return name, replace(report, warnings=(*source.warnings, *warnings))
 
 
 def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:

@@ -4,13 +4,16 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from ingest.formats.report import FormatError
 
 _NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _COMMA = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
 _LIKE_A_NUMBER = re.compile(r"[-+]?(?:[.,]?[0-9](?:\S*[\w%])?|nan|inf(?:inity)?)", re.IGNORECASE)
-_MISSING = frozenset({"", "-", "--", "n/a", "na", "null", "none"})
+_MISSING = frozenset(
+    {"", "-", "--", "\u2013", "\u2014", "/", "n/a", "n.a.", "na", "nan", "null", "none", "tbd"}
+)
 _MAX_COUNT = 1_000_000_000
 
 
@@ -83,3 +86,47 @@ def separated_cells(
             line = first_line + reader.line_num
     except csv.Error as error:
         raise FormatError(f"{problem} {error}", line) from None
+
+
+# --- cells as people write them ---------------------------------------------------------------------------
+
+_PLAIN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?"
+# 12,345 and 12'345, with a narrow or an unbreakable blank too.
+_THOUSANDS_SIGN = "[,'\u2019\u00a0\u202f\u2009]"
+_THOUSANDS = rf"[1-9][0-9]{{0,2}}(?:{_THOUSANDS_SIGN}[0-9]{{3}})+(?:\.[0-9]*)?"
+_QUANTITY = re.compile(
+    rf"(?P<sign>[-+\u2212])?[~\u2248]?\s*(?P<digits>{_THOUSANDS}|{_PLAIN})\s*(?P<scale>[kKM](?![A-Za-z]))?\s*"
+    r"(?P<unit>%|[^\W\d_][^\W\d_]{0,14}(?:\s*/\s*[^\W\d_]{1,12}|\s+per\s+sec(?:ond)?)?|1?/s)?"
+)
+_SCALES = {"k": 1_000, "M": 1_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit, as one cell holds them: ``5.00 ms``, ``17,109 QPS``, ``+12.3%``.
+
+    ``has_thousands`` says that signs part its thousands, ``sign`` is one that is printed in front.
+    """
+
+    value: float
+    unit: str
+    sign: str
+    has_thousands: bool
+    decimals: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.value.is_integer() and self.decimals == 0
+
+
+def quantity(cell: str) -> Quantity | None:
+    """Return the number and unit of a cell; None where it holds anything else."""
+    found = _QUANTITY.fullmatch(cell.strip())
+    if found is None:
+        return None
+    digits = re.sub(_THOUSANDS_SIGN, "", found["digits"])
+    scale = _SCALES.get((found["scale"] or "").replace("K", "k"), 1)
+    value = float(digits) * scale
+    places = max(0, decimals(digits) - (len(str(scale)) - 1))
+    sign = "-" if found["sign"] == "\u2212" else found["sign"] or ""
+    return Quantity(value, found["unit"] or "", sign, digits != found["digits"], places)

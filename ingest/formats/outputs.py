@@ -21,11 +21,16 @@ _PLAIN_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
-def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """Return the lines that have an end, and a warning where the last one has none: it may be cut short."""
+def whole_lines(source: Source, *, closing: re.Pattern[str] | None = None) -> tuple[Sequence[str], list[str]]:
+    """Return the lines that have an end, and a warning where the last one has none: it may be cut short.
+
+    A last line that is such as ``closing`` is whole without an end, and returned too.
+    """
     lines = source.lines
     if source.ends_with_newline:
         return lines, []
+    if closing and closing.fullmatch(lines[-1].strip()):
+        return lines, missing_line_end(source)
     last = f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
     return lines[:-1], [last]
 

@@ -1,11 +1,18 @@
-"""The text of a file: its encoding found out, its lines counted, binary data and excess refused."""
+"""The text of a file: its encoding found out, its lines counted, binary data and excess refused.
+
+Colours, and a prefix that the lines share, are taken away (``prefixes``).
+"""
 
 import codecs
 import re
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
+from itertools import chain
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
 from ingest.formats.lines import (
@@ -15,7 +22,12 @@ from ingest.formats.lines import (
     count_lines,
     decoded,
     lines_of,
-    with_plain_line_ends,
+)
+from ingest.formats.prefixes import (
+    Prefixes,
+    may_hold_terminal_codes,
+    shared_prefixes,
+    without_terminal_codes,
 )
 from ingest.formats.report import FormatError
 
@@ -24,6 +36,7 @@ HEAD_BYTES = 64 * 1024
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _UTF_16_CHUNK = 1024 * 1024
 # Tabs, line ends, and what terminals are sent (bell, backspace, escape) are found in the logs of real tools.
+_LINE_NUMBER = re.compile(r"\b(lines? )([1-9][0-9]{0,8})\b")
 _BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
@@ -41,16 +54,40 @@ class Source:
         self.name = name
         self.limits = limits
         self.metric = metric
+        self._at_hand: tuple[LineBlock, list[bytes]] | None = None
 
     @cached_property
     def head(self) -> bytes:
         """The first 64 kB of the text in UTF-8, for ``recognise``; without a byte order mark."""
+        return self.prefixes.strip(self._head_in_file)[:HEAD_BYTES]
+
+    @cached_property
+    def prefixes(self) -> Prefixes:
+        """What is taken away before the lines."""
+        return shared_prefixes(self._head_in_file)
+
+    @cached_property
+    def stream_heads(self) -> Mapping[bytes, bytes]:
+        """The heads of what containers or units wrote into one log, by the names in the prefixes."""
+        heads: dict[bytes, list[bytes]] = defaultdict(list)
+        if self.prefixes.has_streams:
+            for line in self._head_in_file.splitlines(keepends=True):
+                if stream := self.prefixes.stream_of(line):
+                    heads[stream].append(self.prefixes.strip(line))
+        return {stream: b"".join(lines)[:HEAD_BYTES] for stream, lines in heads.items()}
+
+    def of_streams(self, streams: Collection[bytes]) -> "Source":
+        """Return only what these containers or units wrote, those of one after those of the other."""
+        return _StreamSource(self, streams)
+
+    @cached_property
+    def _head_in_file(self) -> bytes:
         head = self.data[: 4 * HEAD_BYTES]
         if encoding := _UTF_16.get(head[:2]):
-            text = with_plain_line_ends(head[2:].decode(encoding, "ignore"))
+            head = head[2:].decode(encoding, "ignore").encode()
         else:
-            text = decoded(_whole_characters(head.removeprefix(codecs.BOM_UTF8)))
-        return text.encode()[:HEAD_BYTES]
+            head = _whole_characters(head.removeprefix(codecs.BOM_UTF8))
+        return decoded(without_terminal_codes(head)).encode()
 
     @cached_property
     def text(self) -> str:
@@ -88,6 +125,8 @@ class Source:
     def warnings(self) -> tuple[str, ...]:
         """What was done to make this a text."""
         content, warnings = self._content, []
+        if taken_away := [*filter(None, ("terminal colours" * content.had_codes, self.prefixes.description))]:
+            warnings.append(f"taken away from the lines before they were read: {' and '.join(taken_away)}")
         if content.first_odd_line:
             warnings.append(
                 f"line {content.first_odd_line}: not UTF-8; lines that are not were read as Windows-1252"
@@ -95,6 +134,24 @@ class Source:
         if content.is_cut:
             warnings.append(f"line {content.lines}: the file ends within a character; it may be cut off")
         return tuple(warnings)
+
+    def time_of(self, line: int) -> str:
+        """Return the time in the prefix that was taken away from this line; empty where there was none."""
+        if not self.prefixes.kinds:
+            return ""
+        blocks = self._content.blocks_in_file
+        block = blocks[bisect_right(blocks, line - 1, key=lambda block: block.lines_before) - 1]
+        if self._at_hand is None or self._at_hand[0] is not block:
+            self._at_hand = block, self._lines_in_file(block)
+        return self.prefixes.time_of(self._at_hand[1][line - 1 - block.lines_before])
+
+    def line_in_file(self, line: int) -> int:
+        """Return the number that a line has in the file, where only some of its lines are read."""
+        return line
+
+    def with_lines_in_file(self, message: str) -> str:
+        """Return a message with the numbers that lines have in the file."""
+        return message
 
     def check(self) -> None:
         """Raise FormatError for an empty file, binary data, broken UTF-16, and a file beyond the limits."""
@@ -104,22 +161,101 @@ class Source:
     def _content(self) -> "_Content":
         """Raise FormatError for blanks alone, binary data, and a line that is too long even for JSON."""
         self.limits.check("file_bytes", len(self.data))
-        if encoding := _UTF_16.get(self.data[:2]):
-            data, is_cut = _utf_8_of(self.data, encoding)
-        else:
-            whole = self.data.removeprefix(codecs.BOM_UTF8)
-            data = _whole_characters(whole)
-            is_cut = len(data) < len(whole)
-        if binary := _BINARY.search(data):
-            raise _binary(data, binary.start())
+        whole, is_cut = self._whole
+        if binary := _BINARY.search(whole):
+            raise _binary(whole, binary.start())
+        data, blocks_in_file, had_codes = self._cleaned(whole)
         blocks = tuple(blocks_of(data))
-        if not any(decoded(data[block.start : block.stop]).strip() for block in blocks):
+        if all(decoded(data[block.start : block.stop]).isspace() for block in blocks):
             raise FormatError("the file is empty")
         longest, line = _longest_line(data, blocks, self.limits.line_bytes)
         if longest > self.limits.json_bytes:
             self.limits.check("line_bytes", longest, line)
         lines = blocks[-1].lines_before + count_lines(data[blocks[-1].start :])
-        return _Content(data, blocks, lines, _first_odd_line(data, blocks), (longest, line), is_cut)
+        return _Content(
+            data,
+            blocks,
+            lines,
+            _first_odd_line(data, blocks),
+            (longest, line),
+            is_cut,
+            blocks_in_file,
+            had_codes,
+        )
+
+    @cached_property
+    def _whole(self) -> tuple[bytes, bool]:
+        """The file in UTF-8 or Windows-1252, and whether it ends within a character."""
+        if encoding := _UTF_16.get(self.data[:2]):
+            return _utf_8_of(self.data, encoding)
+        whole = self.data.removeprefix(codecs.BOM_UTF8)
+        data = _whole_characters(whole)
+        return data, len(data) < len(whole)
+
+    def _cleaned(self, whole: bytes) -> tuple[bytes, tuple[LineBlock, ...], bool]:
+        """Return the text without codes and prefixes, the blocks before that, and whether there were codes.
+
+        The blocks count the lines as those of the text are counted.
+        """
+        if not self.prefixes.kinds and not may_hold_terminal_codes(whole):
+            return whole, (), False
+        text, blocks, lines, had_codes, plain = BytesIO(), [], 0, False, b""
+        for block in blocks_of(whole):
+            part = whole[block.start : block.stop]
+            had_codes = had_codes or len(without_terminal_codes(part)) < len(part)
+            plain = _plain(part)
+            blocks.append(LineBlock(block.start, block.stop, lines))
+            lines += plain.count(b"\n")
+            text.write(self.prefixes.strip(plain))
+        # A prefix that ends the file stays: it tells that the line behind it is missing.
+        last_line = plain.rpartition(b"\n")[2]
+        if last_line and not self.prefixes.strip(last_line):
+            text.write(last_line)
+        return text.getvalue(), tuple(blocks), had_codes
+
+    def lines_of_streams(self) -> Iterator[tuple[int, bytes | None, bytes]]:
+        """Yield number, container or unit, and text of each line; the text with its end and no prefix."""
+        for block in self._content.blocks_in_file:
+            lines = _plain(self._whole[0][block.start : block.stop]).splitlines(keepends=True)
+            for number, line in enumerate(lines, start=block.lines_before + 1):
+                yield number, self.prefixes.stream_of(line), self.prefixes.strip(line)
+
+    def _lines_in_file(self, block: LineBlock) -> list[bytes]:
+        """Return the lines of a block with their prefixes."""
+        return _plain(self._whole[0][block.start : block.stop]).removesuffix(b"\n").split(b"\n")
+
+
+class _StreamSource(Source):
+    """What some containers or units wrote into one log; its lines are counted anew."""
+
+    def __init__(self, source: Source, streams: Collection[bytes]) -> None:
+        self._source = source
+        self._streams = streams
+        texts: dict[bytes, list[bytes]] = {stream: [] for stream in streams}
+        numbers: dict[bytes, array[int]] = {stream: array("I") for stream in streams}
+        for number, stream, line in source.lines_of_streams():
+            if stream in texts:
+                texts[stream].append(line)
+                numbers[stream].append(number)
+        super().__init__(
+            b"".join(map(b"".join, texts.values())), source.name, source.limits, metric=source.metric
+        )
+        self._numbers = array("I", chain.from_iterable(numbers.values()))
+        self.prefixes = Prefixes()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        names = " and ".join(stream.decode("utf-8", "replace") for stream in self._streams)
+        return (*self._source.warnings, f"only the lines of {names} were read: others hold no result")
+
+    def time_of(self, line: int) -> str:
+        return self._source.time_of(self.line_in_file(line))
+
+    def line_in_file(self, line: int) -> int:
+        return self._numbers[min(line, len(self._numbers)) - 1]
+
+    def with_lines_in_file(self, message: str) -> str:
+        return _LINE_NUMBER.sub(lambda found: f"{found[1]}{self.line_in_file(int(found[2]))}", message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +263,8 @@ class _Content:
     """Text in UTF-8 or Windows-1252, without a byte order mark.
 
     ``first_odd_line`` is the first one that is not UTF-8, 0 where there is none. ``longest_line`` is the size
-    and the number of the longest line, where one is beyond the limit.
+    and the number of the longest line, where one is beyond the limit. Where something was taken away,
+    ``blocks_in_file`` are blocks of the file as it was, which count the lines of this text.
     """
 
     data: bytes
@@ -136,6 +273,13 @@ class _Content:
     first_odd_line: int
     longest_line: tuple[int, int]
     is_cut: bool
+    blocks_in_file: tuple[LineBlock, ...]
+    had_codes: bool
+
+
+def _plain(lines: bytes) -> bytes:
+    """Return whole lines without terminal codes, ended by line feeds."""
+    return without_terminal_codes(lines).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def _binary(data: bytes, offset: int) -> FormatError:

@@ -65,12 +65,17 @@ def unknown_field_warnings(names: Iterable[str], known: Iterable[str]) -> list[s
     known, unknown = list(known), list(names)
     warnings = []
     for name in unknown[:_MAX_WARNINGS]:
-        nearest = get_close_matches(name, known, n=1)
-        meant = f"; did you mean '{nearest[0]}'?" if nearest else ""
+        meant = in_case_of_a_slip(name, known)
         warnings.append(mask_text(f"the field '{_shown(name)}' is not known and was ignored{meant}"))
     if more := len(unknown) - _MAX_WARNINGS:
         warnings += [f"{more} more unknown fields were ignored"] if more > 0 else []
     return warnings
+
+
+def in_case_of_a_slip(name: str, known: Iterable[str], written: str = "{}") -> str:
+    """Return ``; did you mean 'version'?`` for a name that is nearly a known one, else nothing."""
+    nearest = get_close_matches(name, list(known), n=1)
+    return f"; did you mean '{written.format(nearest[0])}'?" if nearest else ""
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:

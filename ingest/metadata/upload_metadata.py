@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from ingest.archives.path_patterns import PathMap, PathRules, PatternError
+from ingest.archives.path_patterns import PathMap, PathPattern, PathRules, PatternError
 from ingest.errors import FieldError, FieldsError
 from ingest.masking import mask_settings, mask_text
 from ingest.metadata.clocks import future_trouble
@@ -140,6 +140,8 @@ def _read(
         errors += _pattern_errors(read)
     if errors:
         raise FieldsError(errors)
+    if "pattern" in read:
+        warnings += PathRules.parse(read["pattern"], PathMap.of(read.get("path_map", {}))).warnings()
     return _masked(Metadata(**read)), warnings
 
 
@@ -151,6 +153,22 @@ def path_rules(metadata: Metadata) -> PathRules:
     return PathRules.parse(
         metadata.pattern, PathMap(path_map.parts, fields), companions=metadata.companion_pattern
     )
+
+
+def of_single_file(metadata: Metadata, file_name: str) -> tuple[Metadata, list[str]]:
+    """Return what pattern and mapping say of a file that came alone, as if its sender had said it.
+
+    A name without folders is held against the last part of the pattern. Raises FieldsError, also where the
+    pattern does not fit the name.
+    """
+    rules = path_rules(metadata)
+    names = rules.pattern.match(file_name)
+    if names is None and metadata.pattern and "/" not in file_name:
+        names = PathPattern.parse(metadata.pattern.rpartition("/")[2]).match(file_name)
+    if names is None:
+        raise FieldsError([FieldError("pattern", f"does not fit the name of the file, '{file_name}'")])
+    of_archive = {"companion_pattern": metadata.companion_pattern}
+    return read_metadata({**rules.fields_of(file_name, names), **of_archive})
 
 
 def _future_errors(prefix: str, read: Mapping[str, Any]) -> Iterator[FieldError]:

@@ -10,7 +10,7 @@ from django.conf import settings
 from ingest.archives.containers import HEAD_BYTES, recognise
 from ingest.masking import mask_text
 from ingest.metadata.fields import ARCHIVE_FIELDS
-from ingest.metadata.upload_metadata import Metadata, metadata_digest
+from ingest.metadata.upload_metadata import Metadata, metadata_digest, of_single_file
 from ingest.storage.raw_bytes import RawData
 
 _MAX_NAME = 255
@@ -60,13 +60,18 @@ class Arrival:
         return self.data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not self.is_archive
 
     def with_fitting_metadata(self) -> "Arrival":
-        """Return it without what is said of the files in an archive, where it is none."""
+        """Return a single file with what pattern and mapping say of its name, in place of the two.
+
+        Raises FieldsError where the pattern does not fit the name.
+        """
         said = [name for name in ARCHIVE_FIELDS if getattr(self.metadata, name)]
         if not said or self.is_archive:
             return self
-        ignored = [f"'{name}' is for archives and was ignored" for name in said]
-        metadata = replace(self.metadata, pattern=None, path_map={}, companion_pattern=())
-        return replace(self, metadata=metadata, warnings=[*self.warnings, *ignored])
+        metadata, warnings = of_single_file(self.metadata, clean_file_name(self.file_name))
+        if metadata.companion_pattern:
+            warnings.append("'companion_pattern' is for archives and was ignored")
+            metadata = replace(metadata, companion_pattern=())
+        return replace(self, metadata=metadata, warnings=[*self.warnings, *warnings])
 
 
 def is_archive(data: RawData) -> bool:

@@ -56,7 +56,8 @@ def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool =
     """Receive a file as ``receive`` does; a warning names an earlier upload of the same bytes.
 
     Files of an archive get no such warning: it would depend on which of them came first.
-    Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
+    Raises FieldsError, with nothing stored, where neither sender nor file says what is required, and where
+    the pattern does not fit the name of the file.
     """
     arrival = arrival.with_fitting_metadata()
     if warning := _twin_warning(project, arrival):

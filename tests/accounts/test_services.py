@@ -4,8 +4,8 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry, Project, Scope, Token
+from benchdash.accounts.access import NotAllowed, Viewer
+from benchdash.accounts.models import AuditEntry, Membership, Project, Scope, Token
 from benchdash.accounts.services import (
     LastAdminError,
     change_project,
@@ -42,6 +42,26 @@ def test_a_slug_that_is_malformed_or_taken_is_refused(slug):
     with pytest.raises(ValidationError):
         create_project(slug)
     assert Project.objects.count() == 1
+
+
+def test_who_makes_a_project_is_its_admin_and_in_the_audit_log():
+    root = make_user("root", is_superuser=True)
+    made = create_project("nightly", by=Viewer(user=root))
+    assert [(one.project, one.user, one.role) for one in Membership.objects.all()] == [(made, root, "admin")]
+    assert [(one.action, one.user) for one in AuditEntry.objects.all()] == [("project made", root)]
+
+
+def test_superusers_make_projects_and_others_where_everyone_may(settings):
+    alice = Viewer(user=make_user("alice"))
+    create_token(create_project("there"), "ci", [Scope.ADMIN])
+    for nobody in (alice, Viewer(), Viewer(token=Token.objects.get())):
+        with pytest.raises(NotAllowed):
+            create_project("nightly", by=nobody)
+    settings.PROJECTS_MADE_BY = "everyone"
+    create_project("nightly", by=alice)
+    for nobody in (Viewer(), Viewer(token=Token.objects.get())):
+        with pytest.raises(NotAllowed):
+            create_project("other", by=nobody)
 
 
 def test_the_secret_of_a_token_is_given_once_and_only_its_hash_is_kept(project, alice):

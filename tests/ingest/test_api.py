@@ -78,6 +78,7 @@ def test_an_upload_is_answered_with_what_was_understood(api, project, settings):
     assert response.json() == {
         "id": upload.pk,
         "url": f"https://bench.example.org/api/v1/uploads/{upload.pk}/",
+        "page": f"https://bench.example.org/p/{project.slug}/uploads/{upload.pk}/",
         "state": "imported",
         "format": "sysbench",
         "sha256": "a838fe8f132efd4b9340c16920080582ded036a2d951f193b458a4db5f63ede3",

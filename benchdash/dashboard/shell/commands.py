@@ -1,10 +1,16 @@
 """Commands that can be copied from a page and typed as they are, but for the token and the file."""
 
+import shlex
+import sys
 from typing import Final
 
 from django.conf import settings
 
-_FIELDS: Final = {
+from benchdash.accounts.access import Viewer
+
+# What the file is said to be, until somebody says otherwise.
+EXAMPLE_FILE: Final = "result.txt"
+EXAMPLE: Final = {
     "product": "MariaDB",
     "version": "10.11.7",
     "hardware": "bench-01",
@@ -14,10 +20,19 @@ _FIELDS: Final = {
 
 def upload_command(token: str = "TOKEN", *, project: str = "") -> str:  # noqa: S107 - a place for one
     """Return the command that sends one file to this installation with curl."""
-    parts = [f"curl -H 'Authorization: Bearer {token}'", "-F file=@result.txt"]
-    fields = {"project": project, **_FIELDS} if project else _FIELDS
+    parts = [f"curl -H 'Authorization: Bearer {token}'", f"-F file=@{EXAMPLE_FILE}"]
+    fields = {"project": project, **EXAMPLE} if project else EXAMPLE
     parts += [f"-F {name}={value}" for name, value in fields.items()]
     return " \\\n  ".join([*parts, f"{settings.SITE_URL}/api/v1/uploads/"])
+
+
+def folder_command(project: str, viewer: Viewer) -> str:
+    """Return the command that imports a folder on the server, exact for those who may know where it lies."""
+    manage = "manage.py"
+    if viewer.user and viewer.user.is_superuser:
+        manage = f"{shlex.quote(sys.executable)} {shlex.quote(str(settings.BASE_DIR / 'manage.py'))}"
+    fields = [f"--set {name}={value}" for name, value in EXAMPLE.items()]
+    return " \\\n  ".join([f"{manage} import_folder --project {project}", *fields, "FOLDER"])
 
 
 def reimport_command(project: str, format_: str = "") -> str:

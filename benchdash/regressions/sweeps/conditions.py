@@ -79,14 +79,19 @@ class RunGroup:
         """Return the name of its workload without the parameter that is swept."""
         if factor.kind != "parameter":
             return self.workload
-        words = self.workload.split()
-        return " ".join(word for word in words if word.partition("=")[0] != factor.name or "=" not in word)
+        return without_parameter(self.workload, factor.name)
 
 
 def parameters_of(workload: str) -> dict[str, str]:
     """Return ``{"protocol": "text"}`` of ``bench.select protocol=text avgt``."""
     pairs = (word.partition("=") for word in workload.split())
     return {name: value for name, separator, value in pairs if name and separator and value}
+
+
+def without_parameter(workload: str, name: str) -> str:
+    """Return ``bench.select avgt`` of ``bench.select protocol=text avgt``, without its ``protocol``."""
+    words = workload.split()
+    return " ".join(word for word in words if word.partition("=")[0] != name or "=" not in word)
 
 
 @dataclass(frozen=True, slots=True)

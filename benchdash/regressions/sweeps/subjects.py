@@ -26,8 +26,12 @@ class Subject:
 
     @property
     def id(self) -> str:
-        """``12``, or ``12~branch~counterpart``."""
-        return "~".join([str(self.version.pk), self.branch, self.counterpart]).rstrip("~")
+        return subject_id(self.version.pk, self.branch, self.counterpart)
+
+
+def subject_id(version: int, branch: str, counterpart: str) -> str:
+    """Return ``12``, or ``12~branch~counterpart``."""
+    return "~".join([str(version), branch, counterpart]).rstrip("~")
 
 
 def subjects(project: Project, *, setting: str = "", most: int | None = None) -> list[Subject]:

@@ -2,12 +2,11 @@
 
 A file holds one run, or several where a shell loop wrote them one after another. Each begins with the banner,
 tells its options, may print interval lines, checkpoint reports and a histogram, and ends with a report.
-Lua hooks may print JSON in the place of the interval lines, the report or both (``hooks``). A time may
-stand before every line, as ``ts`` writes it.
+Lua hooks may print JSON in the place of the interval lines, the report or both (``hooks``).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -22,19 +21,9 @@ from ingest.formats.sysbench.numbers import number
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
-_STAMP_TEXT = (
-    r"\[?(?:"
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
-    r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
-    r"|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
-    r"|[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
-    r"|[0-9]{9,10}(?:\.[0-9]{1,9})?"
-    r")\]?"
-)
-_STAMP = re.compile(rf"({_STAMP_TEXT})(?:[ \t]|$)")
 _BANNER_TEXT = r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
-_BANNER = re.compile(rf"(?:({_STAMP_TEXT})[ \t])?{_BANNER_TEXT}")
-_BANNER_IN_HEAD = re.compile(rf"^(?:{_STAMP_TEXT}[ \t])?{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
+_BANNER = re.compile(_BANNER_TEXT)
+_BANNER_IN_HEAD = re.compile(rf"^{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
 
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
@@ -49,7 +38,7 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = whole_lines(source)
-    outputs = list(_outputs(lines))
+    outputs = list(_outputs(lines, source.time_of))
     if not outputs:
         raise FormatError("no run of sysbench: no banner with a report after it", line=len(source.lines))
     tests = [output for output in outputs if output.is_a_test] or outputs[:1]
@@ -59,7 +48,8 @@ def parse(source: Source) -> ParsedReport:
     return ParsedReport(runs, intervals, _facts(tests), bounded(warnings + notes))
 
 
-def _outputs(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
+def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[SysbenchOutput]:
+    """Yield what each sysbench printed. ``time_of`` gives the time before a line, by its number."""
     banners = [
         (index, banner)
         for index, line in enumerate(lines)
@@ -68,18 +58,14 @@ def _outputs(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
     stops = [*(index for index, _ in banners), len(lines)][1:]
     previous = 0
     for (index, banner), stop in zip(banners, stops, strict=True):
-        stamp, version, luajit = banner.groups("")
-        before, after = lines[previous:index], lines[index + 1 : stop]
-        if stamp:
-            before, after = _without_stamps(before), _without_stamps(after)
-        output = SysbenchOutput(index + 1, stop, version, luajit, stamp, command_in(before), cpus_in(before))
-        sort(output, after)
+        version, luajit = banner.groups("")
+        before = lines[previous:index]
+        output = SysbenchOutput(
+            index + 1, stop, version, luajit, time_of(index + 1), command_in(before), cpus_in(before)
+        )
+        sort(output, lines[index + 1 : stop])
         yield output
         previous = index + 1
-
-
-def _without_stamps(lines: Sequence[str]) -> list[str]:
-    return [line[stamp.end() :] if (stamp := _STAMP.match(line)) else line for line in lines]
 
 
 def _run(output: SysbenchOutput, key: str) -> Read:

@@ -6,16 +6,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from benchdash.results.readings import Reading, known_metric, percentile_metric, reading
+from benchdash.results.readings import (
+    LOWER,
+    UNKNOWN,
+    Direction,
+    Reading,
+    known_metric,
+    percentile_metric,
+    reading,
+)
 from ingest.formats.report import FormatError
+from ingest.formats.tables.other_languages import in_english
 
 TITLE_WORDS = (
     "'queries per second', 'transactions per second', 'average response time (ms)' "
     "or '95th percentile response time (ms)'"
 )
+MAX_OWN_NAME = 100
 
 _RATES = {
-    **dict.fromkeys(("transaction", "txn", "trx"), "tps"),
+    **dict.fromkeys(("transaction", "txn", "trx", "trn"), "tps"),
     "quer": "qps",
     "event": "events_per_s",
     **dict.fromkeys(("operation", "op"), "ops_per_s"),
@@ -26,74 +36,112 @@ _STATISTICS = {
     **dict.fromkeys(("minimum", "min"), "latency_min"),
     **dict.fromkeys(("maximum", "max"), "latency_max"),
 }
-_OTHER_RATES = dict.fromkeys(
-    ("cs/s", "csw/s", "context switches/s", "context switches per second"), "context_switches_per_s"
-)
+_OTHER_RATES = {
+    **dict.fromkeys(
+        ("cs/s", "csw/s", "context switches/s", "context switches per second"), "context_switches_per_s"
+    ),
+    **dict.fromkeys(("tpmc", "tpm-c", "tpmc (neworders)"), "nopm"),
+    **dict.fromkeys(("tpmtotal", "tpm total"), "tpm"),
+}
 # Factors to milliseconds, as a pair of multiplier and divisor, so that decimal digits survive the division.
 _TIMES = {
-    **dict.fromkeys(("ms", "msec", "milliseconds"), (1, 1)),
-    **dict.fromkeys(("s", "sec", "seconds"), (1000, 1)),
-    **dict.fromkeys(("us", "usec", "µs", "μs", "microseconds"), (1, 1000)),
-    **dict.fromkeys(("ns", "nanoseconds"), (1, 1_000_000)),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), (1, 1)),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), (1000, 1)),
+    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "microsecond", "microseconds"), (1, 1000)),
+    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), (1, 1_000_000)),
 }
 
-_PER_SECOND = r"(?:\s+per\s+sec(?:ond)?|/s(?:ec(?:ond)?)?)(?!\w)"
+_PER_SECOND = r"(?:\s+per\s+sec(?:ond)?|\s*/\s*s(?:ec(?:ond)?)?|\s*p/s)(?!\w)"
 _UNIT = "|".join(sorted(_TIMES, key=len, reverse=True))
+_RANK = r"[0-9]{1,2}(?:\.[0-9]+)?"
 _STATISTIC = (
-    "|".join(_STATISTICS) + r"|p[0-9]{1,2}(?:\.[0-9]+)?|[0-9]{1,2}(?:\.[0-9]+)?(?:%|th[ -]?percentile)"
+    "|".join(_STATISTICS) + rf"|p[0-9]{{1,2}}(?:\.[0-9]+)?|{_RANK}(?:(?:%|th)?[ -]?(?:percentile|pct)|%|th)"
 )
-_TIME = r"(?:response\s+times?|latenc(?:y|ies))"
+_TIME = r"(?:response\s+times?|latenc(?:y|ies)|lat)"
 _PHRASE = re.compile(
     rf"""
     (?<![\w.-])(?:
-        (?P<rate>transaction|txn|trx|quer|event|operation|op)(?:ies|y|s)?{_PER_SECOND}
-      | (?:(?P<before>{_STATISTIC})[\s,-]+{_TIME} | {_TIME}[\s,(]+(?P<after>{_STATISTIC})(?!\w))
-        (?:[\s,]*[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?
-      | (?P<name>[a-z]+(?:_[a-z0-9]+)*)(?![\w.-])
+        (?P<rate>transaction|txn|trx|trn|quer|event|operation|op)(?:ies|y|s)?{_PER_SECOND}
+      | (?:(?P<before>{_STATISTIC})[\s.,_-]*{_TIME}(?!\w) | {_TIME}[\s,(_-]+(?P<after>{_STATISTIC})(?!\w))
+        (?:[\s,)]*(?:in\s+)?[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?
+      | (?P<name>tpm-?c|tpmtotal|[a-z]+(?:_[a-z0-9]+)*)(?![\w.-])
     )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-
-
 # What stands over a column beside others that say that it is a time: p95 (ms), avg_ms, lat_p95_ms.
 _TIME_HEAD = re.compile(
     rf"(?:lat(?:ency)?[ _])?(?P<statistic>{_STATISTIC})[ _]?[(\[]?(?P<unit>{_UNIT})[)\]]?", re.IGNORECASE
 )
+_BARE_STATISTIC = re.compile(rf"(?P<statistic>{_STATISTIC})", re.IGNORECASE)
+# YCSB runs its words together: [READ].99thPercentileLatency(us).
+_RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=Percentile|Latency)|(?<=\])\.")
+_OPERATION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_-]*)\]")
+_THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
+# A rate over something else than time is computed from it: TPS/$, TpmC per CPU.
+_QUOTIENT = re.compile(r"\s*(?:/|\bper\b)\s*\S", re.IGNORECASE)
+
+_DECLARED = re.compile(
+    r"(?P<name>[^\[\]()]*[^\[\]()\s])\s*"
+    r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[\])]",
+    re.IGNORECASE,
+)
+_IN_PER_CENT = re.compile(r"(?P<name>.*[^\s%].*?)\s*%")
+_NO_WORD = re.compile(r"[^\w]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A known metric as a file prints it: its name, and what its numbers are multiplied and divided by."""
+    """A metric as a file prints it: its name, and what its numbers are multiplied and divided by.
+
+    ``unit`` and ``direction`` are those of a metric of the project's own (``is_own``); of a known metric its
+    name says both. ``is_declared`` says that the file itself names unit or direction of an own metric.
+    """
 
     name: str
     multiplier: int = 1
     divisor: int = 1
     printed_unit: str = ""
+    unit: str = ""
+    direction: Direction = UNKNOWN
+    is_own: bool = False
+    is_declared: bool = False
 
     def reading(self, value: float, line: int) -> Reading:
         """Return the reading of a printed value. Raise FormatError where it gets too large for one."""
         normalised = value * self.multiplier / self.divisor
         if not math.isfinite(normalised):
             raise FormatError(f"the number {value:g} is too large", line)
+        if self.is_own:
+            return Reading(self.name, normalised, self.unit, self.direction, is_own=True)
+        if not known_metric(self.name):  # of one operation: read.latency_p95
+            return Reading(self.name, normalised, "ms", LOWER, printed_unit=self.printed_unit)
         normal = reading(self.name, normalised)
         return normal._replace(printed_unit=self.printed_unit) if self.printed_unit else normal
+
+    @property
+    def normal_unit(self) -> str:
+        if self.is_own:
+            return self.unit
+        return reading(self.name, 0).unit if known_metric(self.name) else "ms"
 
     def accepts(self, unit: str) -> bool:
         """Return whether this metric can be printed in a unit: ``us``, ``queries/second``, ``1/s``."""
         word = unit.strip().casefold()
-        normal = reading(self.name, 0).unit.casefold()
+        normal = self.normal_unit.casefold()
         if normal == "ms" and word in _TIMES:
             return True
         if normal == "1/s" and word in {"per second", "/s"}:
             return True
-        return word in {normal, self.name} or metric_named(unit) == self
+        return word in {normal, self.name} or (not self.is_own and metric_named(unit) == self)
 
     def in_unit(self, unit: str, line: int) -> "Metric":
         """Return the metric as printed in a unit; raise FormatError for a unit that it cannot have."""
+        if self.is_own and not self.unit:
+            return replace(self, unit=unit.strip())
         if not self.accepts(unit):
             raise FormatError(f"{unit.strip()[:40]!r} is not a unit of {self.name}", line)
-        if reading(self.name, 0).unit != "ms":
+        if self.normal_unit != "ms":
             return self
         multiplier, divisor = _TIMES.get(unit.strip().casefold(), (1, 1))
         printed_unit = "" if multiplier == divisor else unit.strip()
@@ -102,7 +150,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A metric named in a text, from ``start`` to ``end``. ``unit`` is missing where a time names none."""
+    """A metric named in a text, from ``start`` to ``end``. ``lacks_unit`` is true of a time without one."""
 
     metric: Metric
     start: int
@@ -116,9 +164,10 @@ def mentions(text: str) -> Iterator[Mention]:
         if rate := match["rate"]:
             metric, lacks_unit = Metric(_RATES[rate.casefold()]), False
         elif name := match["name"]:
-            if not known_metric(name.casefold()):
+            word = _OTHER_RATES.get(name.casefold(), name.casefold())
+            if not known_metric(word):
                 continue
-            metric, lacks_unit = Metric(name.casefold()), False
+            metric, lacks_unit = Metric(word), False
         else:
             metric, lacks_unit = Metric(_statistic(match["before"] or match["after"])), not match["unit"]
             if match["unit"]:
@@ -136,23 +185,121 @@ def metric_named(head: str) -> Metric | None:
 
 
 def _metric_named(head: str) -> Metric | None:
-    name, _, unit = head.strip().casefold().partition("(")
-    if known_metric(name.strip()) and not unit:
-        return Metric(name.strip())
-    if name.strip().startswith("latency_") and known_metric(name.strip()) and unit.rstrip(")") in _TIMES:
-        return Metric(name.strip()).in_unit(unit.rstrip(")"), line=1)
-    if rate := _OTHER_RATES.get(" ".join(head.casefold().split())):
+    text = head.strip()
+    name, _, unit = text.casefold().partition("(")
+    name = name.strip()
+    if known_metric(name) and not unit:
+        return Metric(name)
+    if name.startswith("latency_") and known_metric(name) and unit.rstrip(")") in _TIMES:
+        return Metric(name).in_unit(unit.rstrip(")"), line=1)
+    if rate := _OTHER_RATES.get(" ".join(text.casefold().split())):
         return Metric(rate)
-    if time := _TIME_HEAD.fullmatch(head.strip()):
+    if (time := _TIME_HEAD.fullmatch(text)) and not _BARE_STATISTIC.fullmatch(text):
         return Metric(_statistic(time["statistic"])).in_unit(time["unit"], line=1)
-    for mention in mentions(head.strip()):
-        if mention.start == 0 and mention.end == len(head.strip()) and not mention.lacks_unit:
+    for mention in mentions(text):
+        if mention.start == 0 and mention.end == len(text) and not mention.lacks_unit:
             return mention.metric
     return None
 
 
 _MAX_REMEMBERED_LENGTH = 50
 _remembered = lru_cache(maxsize=1000)(_metric_named)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricHead:
+    """A head that names a metric, and ``of`` what: ``V4.0 QPS`` is the qps of ``V4.0``."""
+
+    metric: Metric
+    of: str = ""
+    lacks_unit: bool = False
+
+
+def metric_of_head(head: str) -> MetricHead | None:
+    """Return the known metric that a head names among other words, or None.
+
+    None too for a rate over something else than time (``TPS/$``), and for two metrics in one head.
+    """
+    if metric := metric_named(head):
+        return MetricHead(metric)
+    text = _RUN_TOGETHER.sub(" ", in_english(head))
+    if metric := metric_named(text):
+        return MetricHead(metric)
+    found = list(mentions(text))
+    if len(found) != 1 or _QUOTIENT.match(text[found[0].end :]):
+        return None
+    (mention,) = found
+    before, after = text[: mention.start], text[mention.end :]
+    of = " ".join(filter(None, (_words_beside(before), _words_beside(after))))
+    if operation := _OPERATION.fullmatch(of):
+        name = operation["name"].lower()
+        is_part = name != "overall" and mention.metric.normal_unit == "ms"
+        metric = replace(mention.metric, name=f"{name}.{mention.metric.name}") if is_part else mention.metric
+        return MetricHead(metric, "" if is_part or name == "overall" else of, mention.lacks_unit)
+    return MetricHead(mention.metric, of, mention.lacks_unit)
+
+
+def statistic_of_head(head: str) -> Metric | None:
+    """Return the response time that a head without the word names: ``p95``, ``avg``, ``99 percentile``."""
+    found = _BARE_STATISTIC.fullmatch(" ".join(in_english(head).split()))
+    return Metric(_statistic(found["statistic"])) if found else None
+
+
+def is_quotient(head: str) -> bool:
+    """Return whether a head names a metric over something else than time: ``TPS/$``, ``TpmC per CPU``."""
+    text = in_english(head)
+    return any(_QUOTIENT.match(text[mention.end :]) for mention in mentions(text))
+
+
+def own_metric(head: str) -> Metric | None:
+    """Return the metric of the project's own that a head names: ``rss_mb [MB, lower]``, ``Index size (GB)``.
+
+    None where nothing is left for a name.
+    """
+    found = _DECLARED.fullmatch(head.strip())
+    in_per_cent = None if found else _IN_PER_CENT.fullmatch(head.strip())
+    name = own_name(found["name"] if found else in_per_cent["name"] if in_per_cent else head)
+    if not name:
+        return None
+    if found is None:
+        unit = "%" if in_per_cent else ""
+        return Metric(name, unit=unit, is_own=True, is_declared=bool(unit))
+    direction: Direction = UNKNOWN
+    if said := found["direction"]:
+        direction = "higher" if said.casefold() == "higher" else "lower"
+    unit = found["unit"]
+    if unit.casefold() in _TIMES and re.search(_TIME, in_english(head), re.IGNORECASE):
+        direction = LOWER
+    return Metric(name, unit=unit, direction=direction, is_own=True, is_declared=True)
+
+
+def is_declaration(head: str) -> bool:
+    """Return whether a head says of its numbers which are better: ``rss_mb [MB, lower]``."""
+    found = _DECLARED.fullmatch(head.strip())
+    return found is not None and found["direction"] is not None
+
+
+def own_name(text: str) -> str:
+    """Return words as the name of an own metric: ``Max RAM`` is ``max_ram``; never that of a known one."""
+    name = (
+        _NO_WORD.sub("_", text.replace("%", " percent ").strip()).strip("_").lower()[:MAX_OWN_NAME].strip("_")
+    )
+    return f"own_{name}"[:MAX_OWN_NAME] if known_metric(name) else name
+
+
+def time_factor(unit: str) -> tuple[int, int] | None:
+    """Return multiplier and divisor from a unit of time to milliseconds; None for no unit of time."""
+    return _TIMES.get(unit.strip().casefold())
+
+
+def _words_beside(text: str) -> str:
+    text = _THROUGHPUT.sub(" ", text)
+    words = text.strip(" \t,:;-–()").split()
+    while words and words[0].casefold() in {"for", "of", "in", "the", "with", "by", "on"}:
+        words = words[1:]
+    while words and words[-1].casefold() in {"for", "of", "in", "with", "-", "–", ":"}:
+        words = words[:-1]
+    return " ".join(words)
 
 
 def _statistic(word: str) -> str:

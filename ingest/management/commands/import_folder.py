@@ -88,7 +88,7 @@ class Command(BaseCommand):
                 counts = run(project, file_set)
         except (BeingDeleted, PatternError, ContainerError, OSError) as error:
             raise CommandError(str(error)) from None
-        for warning in container.warnings:
+        for warning in [*rules.warnings(), *container.warnings]:
             self.stderr.write(warning)
         self.stdout.write(", ".join(f"{number} {what}" for what, number in counts.items() if number))
         if counts[REFUSED] and not set(+counts) - {REFUSED, IGNORED}:

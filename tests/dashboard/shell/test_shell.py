@@ -130,7 +130,7 @@ def test_the_list_of_projects_helps_who_sees_none(client):
     assert "No project for you yet" in text_of(client.get("/"))
     user.is_superuser = True
     user.save()
-    assert "manage.py create_project" in text_of(client.get("/"))
+    assert "Make the project" in text_of(client.get("/"))
 
 
 def test_the_list_of_projects_counts_what_they_hold(client):

@@ -250,12 +250,46 @@ def test_a_pattern_that_cannot_be_meant_is_a_wrong_field(api, fields, name, mess
     assert not Upload.objects.exists()
 
 
-def test_a_pattern_for_a_single_file_is_ignored_with_a_warning(api):
-    answer = send(api, REPORT, name="reads.txt", version="10.6.1", workload="reads")
+@pytest.mark.parametrize(
+    "pattern", ["{version}_{threads}thr.log", "mysql/{build}/{version}_{threads}thr.log"]
+)
+def test_the_pattern_of_a_single_file_reads_its_name(api, pattern):
+    answer = send(api, REPORT, name="8.0.35_64thr.log", pattern=pattern, workload="reads")
     assert answer.status_code == 201
-    assert "'pattern' is for archives and was ignored" in answer.json()["warnings"]
-    again = send(api, REPORT, name="reads.txt", version="10.6.1", workload="reads", pattern=None)
+    [run] = answer.json()["runs"]
+    assert run["version"] == "8.0.35"
+    again = send(api, REPORT, name="x.log", pattern=None, version="8.0.35", threads="64", workload="reads")
     assert again.json()["duplicate"] is True
+
+
+def test_a_pattern_that_does_not_fit_the_name_of_a_single_file_is_a_wrong_field(api):
+    answer = send(api, REPORT, name="reads.txt", pattern="{version}_{threads}thr.log", workload="reads")
+    assert answer.status_code == 400
+    [error] = answer.json()["errors"]
+    assert error == {"field": "pattern", "message": "does not fit the name of the file, 'reads.txt'"}
+
+
+def test_a_name_in_a_pattern_that_is_no_field_is_warned_of(api):
+    files = {"10.6.1/reads.64.txt": REPORT}
+    pattern, dry_run = "{versoin}/{workload}.{value}.txt", {"dry_run": "1"}
+    warnings = send(api, tar_of(files), pattern=pattern, version="1", **dry_run).json()["warnings"]
+    slip, other = [warning for warning in warnings if "is no field of an upload" in warning]
+    assert slip.startswith(
+        "'{versoin}' in the pattern is no field of an upload, so its text joins the workload"
+    )
+    assert slip.endswith("('versoin=...'); did you mean '{version}'?")
+    assert other.endswith("joins the workload ('value=...')")
+    mapped = json.dumps({"value": {"64": {"threads": 64}}, "versoin": {"10.6.1": {"version": "10.6.1"}}})
+    answer = send(api, tar_of(files), pattern=pattern, path_map=mapped, **dry_run)
+    assert "is no field" not in str(answer.json()["warnings"])
+
+
+def test_a_mapping_says_what_holds_for_a_single_path(api):
+    files = {"10.6.1/reads.txt": REPORT, "10.6.1/other.txt": OTHER}
+    path_map = {"path": {"10.6.1/other.txt": {"version": "10.6.2", "workload": "writes"}}}
+    sent(api, tar_of(files), path_map=json.dumps(path_map))
+    found = Run.objects.values_list("version__version", "workload__name")
+    assert set(found) == {("10.6.1", "reads"), ("10.6.2", "writes")}
 
 
 # --- archives that are refused ------------------------------------------------------------------------------

@@ -68,6 +68,13 @@ HUGE = {
         lambda: (BANNER, (b"ref const PRIMARY " * 50 + b"\n") * (200 * MB // 901)),
         "sysbench: 1 runs",
     ),
+    "a log of 200 MB with a time and colours on each line": (
+        lambda: (
+            b"".join(b"2026-11-20T15:31:13.123Z %b\n" % line for line in BANNER.splitlines()),
+            (b"2026-11-20T15:31:13.123Z \x1b[36m" + b"ref const PRIMARY " * 49 + b"\n") * (200 * MB // 914),
+        ),
+        "sysbench: 1 runs",
+    ),
     "runs": (lambda: (BANNER * (200 * MB // len(BANNER)),), "RESULT_MAX_LINES"),
     "no result": (
         lambda: (b"nothing that a tool printed\n" * (200 * MB // 28),),

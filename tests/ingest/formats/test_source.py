@@ -103,8 +103,10 @@ def test_control_characters_are_refused_with_their_line():
     assert refusal(b"\x1f\x8b\x08 zipped")[1] == "a control character (0x1f): this is not a text file"
 
 
-def test_what_terminals_are_sent_is_text():
-    assert Source(b"\x1b[31mred\x1b[0m\a\b\f\v\t\n").lines == ["\x1b[31mred\x1b[0m\a\b\f\v\t"]
+def test_what_terminals_are_sent_is_text_and_colours_are_taken_away():
+    source = Source(b"\x1b[31mred\x1b[0m\a\b\f\v\t\n")
+    assert source.lines == ["red\a\b\f\v\t"]
+    assert source.warnings == ("taken away from the lines before they were read: terminal colours",)
 
 
 # --- lines --------------------------------------------------------------------------------------------------

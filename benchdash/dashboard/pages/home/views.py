@@ -1,25 +1,25 @@
-"""The pages that belong to no project: the list of projects, signing in and out."""
+"""The pages that belong to no project: the list of projects, making one, signing in and out."""
 
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.conf import settings
+from django import forms
 from django.contrib import admin
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods
 
 from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
 from benchdash.accounts.models import Project
+from benchdash.accounts.services import create_project
 from benchdash.regressions.morning.briefs import Brief, mornings_of
 from benchdash.results.catalogue import Size, sizes_of
 from benchdash.throttling import MinuteThrottle, place_of
@@ -55,19 +55,66 @@ def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     ]
 
 
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
-    # Exact where it is run by hand, and shown to superusers only.
-    command = (
-        f"cd {shlex.quote(str(settings.BASE_DIR))} && {shlex.quote(sys.executable)} manage.py create_project"
+class NewProjectForm(forms.Form):
+    """Without a name in addresses, it is made of the name."""
+
+    name = forms.CharField(
+        max_length=100, help_text="As pages show it, such as “Nightly runs of the server team”."
     )
+    slug = forms.SlugField(
+        max_length=50,
+        required=False,
+        label="Name in addresses and commands",
+        help_text="Letters, digits, - and _. Proposed from the name; it cannot be changed later.",
+        error_messages={"invalid": "An address takes letters from a to z, digits, - and _ alone."},
+        widget=forms.TextInput(attrs={"data-proposed-from": "id_name", "autocapitalize": "none"}),
+    )
+    visibility = forms.ChoiceField(
+        choices=Project.Visibility,
+        initial=Project.Visibility.PRIVATE,
+        label="Who may read it",
+        widget=forms.RadioSelect,
+    )
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        slug = said.get("slug") or slugify(said.get("name", ""))[:50].strip("-")
+        if "name" in said and not slug:
+            self.add_error("slug", "The name has no letters that an address could have: choose one here.")
+        elif Project.objects.filter(slug=slug).exists():
+            self.add_error("slug", f"'{slug}' is taken by another project: choose another name here.")
+        return {**said, "slug": slug}
+
+    def make(self, *, by: Viewer) -> Project | None:
+        """Make the project; None where it cannot be made, which the form then says."""
+        said = self.cleaned_data
+        is_public = said["visibility"] == Project.Visibility.PUBLIC
+        try:
+            return create_project(said["slug"], name=said["name"], public=is_public, by=by)
+        except ValidationError as error:
+            self.add_error(None, error)
+            return None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def home(request: HttpRequest) -> HttpResponse:
+    """List the projects; a form makes one more."""
     viewer = viewer_of(request)
+    form = NewProjectForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST":
+        if viewer.is_anonymous:
+            return redirect_to_login(reverse("dashboard:home"))
+        if not viewer.may_make_projects:
+            raise PermissionDenied("projects are made by whoever runs this installation")
+        project = form.make(by=viewer) if form.is_valid() else None
+        if project:
+            return redirect("dashboard:overview", project.slug)
     context = {
         "cards": project_cards(viewer),
         "being_deleted": removals_for(viewer).filter(finished_at=None),
-        "create_project": command,
+        "form": form if viewer.may_make_projects else None,
     }
-    return render(request, "dashboard/home.html", context)
+    return render(request, "dashboard/home.html", context, status=422 if form.is_bound else 200)
 
 
 class SignInForm(AuthenticationForm):

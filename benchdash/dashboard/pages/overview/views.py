@@ -7,16 +7,18 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
+from django.views.decorators.cache import never_cache
 
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.following import follow, follows
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, Scope
+from benchdash.accounts.services import create_token
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, matrix
 from benchdash.dashboard.compare import matrix_selection as form
 from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSource, of_branch, of_versions
 from benchdash.dashboard.compare.versions import PlaceNames, available_columns, recent_use
+from benchdash.dashboard.pages.overview.first_upload import TOKEN_NAME, first_steps, first_upload
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page
@@ -111,6 +113,20 @@ _ALL: Final = "all"
 
 @project_page
 def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    return page.render(request, "dashboard/overview.html", _overview(request, page))
+
+
+@never_cache
+@project_action
+def first_token(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """Make a token for the first upload; its secret is in this answer, and nowhere else."""
+    page.require(Scope.ADMIN)
+    _, secret = create_token(page.project, TOKEN_NAME, [Scope.UPLOAD], by=page.viewer)
+    context = {**_overview(request, page), **first_steps(page, secret=secret)}
+    return page.render(request, "dashboard/overview.html", context, status=201)
+
+
+def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     query, project = request.GET, page.project
     morning = morning_of(project)
     available = available_columns(project, query)
@@ -127,7 +143,6 @@ def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
             if found
         ],
         "uploads": list(with_run_counts(uploads.exclude(state=Upload.State.DELETED))[:_MAX_NEWS]),
-        "command": upload_command(),
         "is_following": follows(page.viewer, project),
     }
     if available:
@@ -152,7 +167,9 @@ def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         context["kept"] = [
             (name, text) for name in ("open", "workload", "threads", "rows") for text in query.getlist(name)
         ]
-    return page.render(request, "dashboard/overview.html", context)
+    else:
+        context |= first_steps(page)
+    return context
 
 
 def _listed(incidents: Sequence[Incident]) -> list[tuple[Incident, Span]]:
@@ -202,4 +219,9 @@ def following(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.done(request, f"{page.project.name} {said}", "overview")
 
 
-urlpatterns = [path("", overview, name="overview"), path("following/", following, name="following")]
+urlpatterns = [
+    path("", overview, name="overview"),
+    path("following/", following, name="following"),
+    path("first-token/", first_token, name="first_token"),
+    path("first-upload/", first_upload, name="first_upload"),
+]

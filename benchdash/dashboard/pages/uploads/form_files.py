@@ -11,15 +11,15 @@ from django.utils.datastructures import MultiValueDict
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.next_steps import NextSteps, next_steps
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
 from ingest.archives import services as archive_services
 from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
-from ingest.metadata.fields import ARCHIVE_FIELDS
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
-from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries
+from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries, runs_told_by
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.reception import receive_one
@@ -64,7 +64,8 @@ class FileOutcome:
     """The outcome of a file, or the one that it would have.
 
     ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
-    ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked.
+    ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked;
+    ``next`` leads to pages that show what was imported.
     """
 
     name: str
@@ -78,6 +79,7 @@ class FileOutcome:
     upload: Upload | None = None
     is_dry_run: bool = False
     files: TriedFiles | None = None
+    next: NextSteps | None = None
 
     @property
     def holders(self) -> list[int]:
@@ -169,6 +171,7 @@ def upload(
             warnings=stored.warnings,
             troubles=troubles(stored.errors, _small(arrival.data)),
             upload=stored,
+            next=next_steps(project, runs_told_by(stored)) if stored.state == Upload.State.IMPORTED else None,
         )
 
     return _outcome(result, said, store, is_dry_run=False)
@@ -192,7 +195,7 @@ def _outcome(
     """Return what becomes of a file, or why nothing does."""
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
     try:
-        metadata, warnings = read_form(_said_of(data, said, result.meta))
+        metadata, warnings = read_form(_said_of(said, result.meta))
         return use(Arrival(name, data, metadata, companions=result.companions, warnings=warnings))
     except FieldsError as error:
         return FileOutcome(name, INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
@@ -226,11 +229,9 @@ def _name(file: "UploadedFile[Any]") -> str:
 
 
 def _said_of(
-    data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
+    said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
 ) -> Mapping[str, Sequence[str]]:
     """Return what the form says of this file, with the facts beside it. Raise FieldsError."""
-    if not is_archive(data):
-        said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
     if meta is None:
         return said
     meta.seek(0)

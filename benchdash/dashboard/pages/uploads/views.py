@@ -13,6 +13,7 @@ from django_htmx.http import reselect, retarget
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
+from benchdash.dashboard.compare.next_steps import next_steps
 from benchdash.dashboard.pages.uploads import archive_files, form_files
 from benchdash.dashboard.pages.uploads import descriptions as received
 from benchdash.dashboard.pages.uploads.form_files import FileOutcome
@@ -35,6 +36,7 @@ from ingest.queries import (
     may_see_raw,
     other_forms,
     run_summaries,
+    runs_told_by,
     upload_for,
     uploads_for,
     with_run_counts,
@@ -170,6 +172,7 @@ def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
         "may_change": page.may(Scope.UPLOAD),
         "is_readable": readable_uploads(page.project).filter(pk=shown.pk).exists(),
         "companions": shown.companions.select_related("raw").defer("raw__content").order_by("pk"),
+        "next": next_steps(page.project, runs_told_by(shown)) if shown.state in Upload.FINISHED else None,
     }
     if sees_raw and shown.state in Upload.FINISHED:
         context["troubles"] = received.troubles_of(shown, shown.errors)

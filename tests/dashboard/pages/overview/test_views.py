@@ -284,16 +284,6 @@ def test_only_the_five_newest_uploads_are_shown(client, project):
 # --- empty, who, how much -----------------------------------------------------------------------------------
 
 
-def test_an_empty_project_says_how_to_send_the_first_file(client, project, settings):
-    settings.SITE_URL = "https://bench.example.org"
-    text = text_of(get(client))
-    assert "https://bench.example.org/api/v1/uploads/" in text
-    assert "create_token --project bench --scope upload" in text
-    assert "Upload files here" not in text
-    client.force_login(make_user(member_of=project))
-    assert "Upload files here" in text_of(get(client))
-
-
 def test_a_member_sees_why_the_first_upload_was_refused(client, project):
     make_upload(
         project, name="broken.txt", state="refused", errors=[{"line": None, "message": "it is empty"}]

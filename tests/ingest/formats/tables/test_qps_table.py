@@ -181,7 +181,7 @@ def test_numbers_keep_all_their_digits():
     [
         ("query,A-1\nDO 1,1,000\n", 2, "3 cells, where the first line has 2"),
         ('query,A-1\nDO 1,"1,000"\n', 2, "the number '1,000' has a comma; write digits and a decimal point"),
-        ("query,A-1\nDO 1,NaN\n", 2, "'NaN' is not a number"),
+        ("query,A-1\nDO 1,NotANumber\n", 2, "'NotANumber' is not a number"),
         ("query,A-1\nDO 1,inf\n", 2, "'inf' is not a number"),
         ("query,A-1\nDO 1,-5\n", 2, "-5 is negative, which no rate and no time can be"),
         ("query,A-1\nDO 1,5\nDO 2,1e999\n", 3, "the number 1e999 is too large"),

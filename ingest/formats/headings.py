@@ -1,0 +1,169 @@
+"""What a heading above results says of them: workload, product and version, thread count, setting.
+
+Names over the columns of a table are read the same way: ``V4.2 [Zone1]``, ``MySQL 8.0.36``, ``64 threads``.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from ingest.formats.product_names import KNOWN_PRODUCT, split_product_version
+
+MAX_NAME_LENGTH = 100
+
+_SETTING = re.compile(r"(?P<name>[A-Za-z][\w.-]*)\s*[=]\s*(?P<value>[^\s=][^=]{0,60})")
+_THREAD_WORD = (
+    r"threads?|thr|clients?|connections?|users?|sessions?|terminals?|vus(?:ers?)?|concurrency|线程|并发"
+)
+_THREADS = re.compile(
+    rf"(?<![\w.])(?:(?P<before>[0-9][0-9,]{{0,9}})\s*-?\s*(?:concurrent\s+)?(?:{_THREAD_WORD})(?![A-Za-z])"
+    rf"|(?:{_THREAD_WORD})\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
+    re.IGNORECASE,
+)
+_NO_VERSION = r"(?!\s*(?:[GMK]?Hz|[KMGT]i?B|ms|us|s|x|%)(?!\w))"
+_VERSION = re.compile(
+    r"(?<![\w.-])(?P<sign>v(?:ersion)?[ .]?)?"
+    rf"(?P<version>[0-9]++(?:\.[0-9]++)++{_NO_VERSION}(?:[-+~.]?[A-Za-z0-9]+)*)"
+    r"(?![%\w])",
+    re.IGNORECASE,
+)
+_PRODUCT_VERSION = re.compile(
+    rf"(?<![\w.-])(?P<product>{KNOWN_PRODUCT})(?:[\s/_-]*v?(?P<version>[0-9]+(?:\.[0-9]+)*(?:[-+~.][A-Za-z0-9]+)*)"
+    r"(?![\w%]))?(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_OUTLINE = re.compile(r"(?:[0-9]+\.(?:[0-9]+\.?)?|[0-9]+\)|[IVX]+\.|[A-Za-z][.)])\s+(?=\S)")
+# What sysbench, pgbench, YCSB and those who write about them call workloads.
+_WORKLOAD = re.compile(
+    r"""(?<![\w-])(?:
+        (?:oltp|select|update|insert|delete|bulk|read|write|point|range|random|covered|hot|index|table|types)
+            (?:_[a-z0-9]+)+
+      | (?:oltp\s+)?(?:random[ -])?(?:point|range|primary\s+key|secondary\s+index|index|full\s+table|table)
+            [ -]?(?:select|quer(?:y|ies)|lookup|scan|read|get|update)s?
+      | (?:oltp[ -])?(?:read|write|select|insert|update|delete)[ -]?(?:only|mostly|heavy|intensive)
+      | (?:oltp[ -])?read\s?[-/&+]?\s?write(?:\s+mix(?:ed)?)?
+      | update[ -](?:non[ -])?index(?:ed)?
+      | (?:bulk|batch|random|sequential)[ -](?:insert|load|read|write|update|delete)s?
+      | tpc-?(?:c|h|b|ds)(?:-like)? | tpcb-like | simple-update
+      | ycsb(?:[ -]?(?:workload)?[ -]?[a-f])? | workload[ -]?[a-f]
+      | 点查询? | 点选 | 只读 | 只写 | 读写(?:混合)? | 索引更新 | 非索引更新
+    )(?![\w-])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WORKLOAD_WORD = re.compile(
+    r"(?:reads?|writes?|selects?|inserts?|updates?|deletes?|scans?|lookups?|mixed|gets?|puts?|sets?)",
+    re.IGNORECASE,
+)
+# Words that tell nothing apart.
+_EMPTY = frozenset(
+    {
+        *("a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "of", "on", "our", "over"),
+        *("per", "the", "to", "under", "using", "vs", "versus", "when", "with", "without", "sysbench"),
+        *("benchmark", "benchmarks", "benchmarking", "comparison", "data", "detail", "details", "figure"),
+        *("evaluation", "latency", "measurement", "measurements", "numbers", "overview", "performance"),
+        *("pgbench", "queries", "query", "rate", "rates", "report", "response", "result", "results"),
+        *("run", "runs", "summary", "table", "tables", "test", "tested", "testing", "tests"),
+        *("throughput", "time", "times", "workload", "workloads"),
+        *("测试结果", "测试", "性能测试结果汇总", "性能测试", "性能", "结果", "对比", "性能对比"),
+    }
+)
+_WORD = re.compile(r"[^\W_][\w.+/-]*|\[[^\]]*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a text says of results; what it does not say is None. ``rest`` are its words without a meaning.
+
+    ``settings`` are those that it gives a value: ``tidb_ddl_reorg_batch_size = 32``.
+    """
+
+    product: str | None = None
+    version: str | None = None
+    workload: str | None = None
+    threads: int | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    rest: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        named = (self.product, self.version, self.workload, self.threads)
+        return all(value is None for value in named) and not self.settings and not self.rest
+
+
+def said_by(text: str) -> Said:
+    """Return what a heading, a caption or a name over a column says."""
+    text = " ".join(text.split()).rstrip(":：")
+    if outline := _OUTLINE.match(text):
+        text = text[outline.end() :]
+    if found := _SETTING.fullmatch(text):
+        return Said(settings={found["name"]: found["value"].strip()})
+    said = Said()
+    if (found := _THREADS.search(text)) and _count(found):
+        said, text = replace(said, threads=_count(found)), _without(text, found)
+    if found := _WORKLOAD.search(text):
+        said, text = replace(said, workload=found.group()), _without(text, found)
+    if found := _PRODUCT_VERSION.search(text):
+        said = replace(said, product=found["product"], version=found["version"])
+        text = _without(text, found)
+    if said.version is None and (found := _VERSION.search(text)) and _stands_alone(found, text):
+        said = replace(said, version=found["version"])
+        text = _without(text, found)
+    words = [word for word in _WORD.findall(text) if word.casefold() not in _EMPTY]
+    if said.workload is None and len(words) == 1 and _WORKLOAD_WORD.fullmatch(words[0]):
+        return replace(said, workload=words[0])
+    return replace(said, rest=" ".join(words).strip("[]")[:MAX_NAME_LENGTH])
+
+
+def said_by_all(texts: Iterable[str]) -> Said:
+    """Return what several headings say together, the innermost first: it wins over those above it."""
+    whole = Said()
+    for text in texts:
+        said = said_by(text)
+        of_one_product = whole.product is None or said.product in (None, whole.product)
+        whole = Said(
+            product=whole.product
+            or (said.product if whole.version is None or said.version is None else None),
+            version=whole.version or (said.version if of_one_product else None),
+            workload=whole.workload or said.workload,
+            threads=whole.threads if whole.threads is not None else said.threads,
+            settings={**said.settings, **whole.settings},
+            rest=whole.rest or said.rest,
+        )
+    return whole
+
+
+def thread_count(head: str) -> int | None:
+    """Return the thread count that a name over a column is: ``64``, ``64 threads``, ``threads=64``."""
+    text = head.strip()
+    if text.isascii() and text.isdigit():
+        return int(text)
+    found = _THREADS.fullmatch(text)
+    return _count(found) if found else None
+
+
+def product_and_version(label: str) -> tuple[str | None, str | None]:
+    """Return product and version of a column or row; a label that begins with a digit is a version alone."""
+    label = label.strip()
+    if found := _ONLY_VERSION.fullmatch(label):
+        return None, found["version"]
+    if label[:1].isdigit():
+        return None, label
+    return split_product_version(label)
+
+
+_ONLY_VERSION = re.compile(r"v(?P<version>[0-9]+(?:\.[0-9]+)+\S*)", re.IGNORECASE)
+
+
+def _stands_alone(found: re.Match[str], text: str) -> bool:
+    """Return whether a version belongs to no word before it: Ubuntu 22.04 is no version of a product."""
+    before = _WORD.findall(text[: found.start()])
+    return bool(found["sign"]) or not before or before[-1].casefold() in _EMPTY
+
+
+def _count(found: re.Match[str]) -> int | None:
+    digits = (found["before"] or found["behind"]).replace(",", "")
+    return int(digits) or None
+
+
+def _without(text: str, found: re.Match[str]) -> str:
+    return f"{text[: found.start()]} {text[found.end() :]}"

@@ -1,0 +1,192 @@
+"""Colours, and what CI systems, containers, loggers and mail put before the lines of a tool's output.
+
+A prefix is taken away only where lines share it: all lines of a file, or five and more that follow each
+other. The first column of a table looks like a prefix too. It is none, because the first line of a table has
+another one, and because its lines have as many cells each.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_DAY = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = rb"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_FRACTION = rb"(?:[.,][0-9]{1,9})?"
+_ISO = _DAY + rb"[T ]" + _CLOCK + _FRACTION + rb"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+_SYSLOG = rb"[A-Z][a-z]{2} [ 0-9][0-9] " + _CLOCK + _FRACTION
+_EPOCH = rb"[0-9]{9,10}(?:\.[0-9]{1,9})?"
+_MARK = rb"(?:\xef\xbb\xbf)?"
+# A blank behind the prefix is part of it, and often trimmed from lines that are empty.
+_END = rb"(?:[ \t]|(?=\n|$))"
+
+_ESCAPES = (
+    rb"\x1b\[[0-?]*[ -/]*[@-~]"
+    rb"|\x1b[\]_P^X][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)"
+    rb"|\x1b[()*+][0-9A-Za-z]"
+    rb"|\x1b[=>78cDEHMNOZ]"
+)
+# GitLab and Travis end these with a carriage return, which would count as a line.
+_SECTIONS = rb"(?:section_(?:start|end):[0-9]{1,12}|travis_(?:fold|time)):[^\r\n]{1,200}\r(?!\n)"
+_OF_TERMINALS = re.compile(rb"|".join((_ESCAPES, _SECTIONS)))
+
+_MIN_LINES_IN_A_ROW = 5
+_MAX_LAYERS = 4
+_TABLE_BAR = b"|"
+_BEGINS_WITH_WORDS = re.compile(rb"[A-Za-z\[#]")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """One kind of prefix. ``what`` names it in a warning.
+
+    Its pattern may have a group ``time``, and a group ``stream``: the container or unit that wrote the line.
+    ``same`` is the group that is the same on all lines. ``is_weak`` where only the lines as a whole show that
+    it is a prefix and not the first column of a table.
+    """
+
+    what: str
+    pattern: re.Pattern[bytes]
+    same: str = ""
+    is_weak: bool = False
+
+    def strip(self, lines: bytes) -> bytes:
+        """Return lines, ended by line feeds, without the prefix."""
+        return self.pattern.sub(b"", lines)
+
+    def is_shared(self, lines: Sequence[bytes]) -> bool:
+        """Return whether the lines have this prefix, so that it can be taken away."""
+        run: list[tuple[re.Match[bytes], bytes]] = []
+        filled = [line for line in lines if line.strip()]
+        for line in [*filled, b""]:
+            match = self.pattern.match(line)
+            if match:
+                run.append((match, line[match.end() :]))
+                continue
+            if len(run) >= min(_MIN_LINES_IN_A_ROW, len(filled)) and self._is_prefix_of(
+                run, is_whole=len(run) == len(filled)
+            ):
+                return True
+            run = []
+        return False
+
+    def _is_prefix_of(self, run: Sequence[tuple[re.Match[bytes], bytes]], *, is_whole: bool) -> bool:
+        """Return whether it is one of lines in a row, which may be all that there are."""
+        rests = [rest for _, rest in run if rest.strip()]
+        if self.same and len({match[self.same] for match, _ in run}) > 1:
+            return False
+        if is_whole and not self.is_weak:
+            return bool(rests)
+        streams = {match["stream"] for match, _ in run} if "stream" in self.pattern.groupindex else {b""}
+        if is_whole and len(run) > 1 and streams != {b""} and len(streams) == 1:
+            return bool(rests)
+        return (
+            len({len(rest.split()) for rest in rests}) > 1
+            and any(map(_BEGINS_WITH_WORDS.match, rests))
+            and not all(_TABLE_BAR in rest for rest in rests)
+            and 2 * len(streams) <= len(run)
+        )
+
+
+def _prefix(what: str, pattern: bytes, *, same: str = "", is_weak: bool = False) -> Prefix:
+    return Prefix(what, re.compile(rb"^" + pattern + _END, re.MULTILINE), same, is_weak)
+
+
+# The more special ones first: the time of journald is also one of 'ts'.
+_KINDS = (
+    _prefix(
+        "the job, the step and a time",
+        rb"[^\t\n]{1,200}\t[^\t\n]{1,200}\t" + _MARK + rb"(?P<time>" + _ISO + rb")",
+    ),
+    _prefix("a time and a stream's number", rb"(?P<time>" + _ISO + rb") [0-9a-f]{2}[OE](?:\+|(?=[ \n]|$))"),
+    _prefix(
+        "a time, the machine and the unit",
+        rb"(?P<time>" + _SYSLOG + rb"|" + _ISO + rb") (?P<machine>[\w.-]{1,255}) "
+        rb"(?P<stream>[\w@./:\\-]{1,100}?)(?:\[[0-9]{1,10}\])?:",
+        same="machine",
+    ),
+    _prefix("a time", rb"\[(?P<time>" + _ISO + rb"|" + _SYSLOG + rb")\]"),
+    _prefix("a time", _MARK + rb"(?P<time>" + _ISO + rb"|" + _SYSLOG + rb")"),
+    _prefix(
+        "a time", rb"(?P<time>\[" + _CLOCK + _FRACTION + rb"\]|" + _CLOCK + _FRACTION + rb")", is_weak=True
+    ),
+    _prefix("a time", rb"(?P<time>\[" + _EPOCH + rb"\]|" + _EPOCH + rb")", is_weak=True),
+    _prefix("the name of a container", rb"(?P<stream>[A-Za-z0-9][\w.-]{0,100}) +\|", is_weak=True),
+    _prefix("the name of a container", rb"\[(?P<stream>pod/[\w.-]{1,255}/[\w.-]{1,255})\]"),
+    _prefix(
+        "a level",
+        rb"\[(?:info|warn|error|success|debug|INFO|WARN|WARNING|ERROR|DEBUG)\]",
+    ),
+    _prefix("the mark of a quote", rb">(?=[ \n]|$|> )"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """What is taken away before the lines of one file, in this order. ``sample`` is the first of them."""
+
+    kinds: tuple[Prefix, ...] = ()
+    sample: str = ""
+
+    def strip(self, lines: bytes) -> bytes:
+        """Return whole lines, ended by line feeds, without their prefixes."""
+        for kind in self.kinds:
+            lines = kind.strip(lines)
+        return lines
+
+    def time_of(self, line: bytes) -> str:
+        """Return the first time in the prefix of a line, empty where there is none."""
+        return next(filter(None, (found.get("time", b"") for found in self._groups(line))), b"").decode()
+
+    def stream_of(self, line: bytes) -> bytes | None:
+        """Return the container or unit that wrote a line; None where its prefix does not say it."""
+        return next((found["stream"] for found in self._groups(line) if "stream" in found), None)
+
+    @property
+    def description(self) -> str:
+        """What is taken away, for a warning; empty where nothing is."""
+        whats = ", ".join(dict.fromkeys(kind.what for kind in self.kinds))
+        return f"{whats} (first {self.sample[:120]!r})" if whats else ""
+
+    @property
+    def has_streams(self) -> bool:
+        return any("stream" in kind.pattern.groupindex for kind in self.kinds)
+
+    def _groups(self, line: bytes) -> Iterator[dict[str, bytes]]:
+        for kind in self.kinds:
+            if match := kind.pattern.match(line):
+                yield match.groupdict()
+                line = line[match.end() :]
+
+
+def shared_prefixes(head: bytes) -> Prefixes:
+    """Return the prefixes that the first lines of a file share; they end with line feeds."""
+    kinds: list[Prefix] = []
+    rest = head
+    for _ in range(_MAX_LAYERS):
+        lines = rest.split(b"\n")
+        # A last line without its end may be cut within the prefix.
+        lines.pop()
+        kind = next((kind for kind in _KINDS if kind.pattern.search(rest) and kind.is_shared(lines)), None)
+        if kind is None:
+            break
+        kinds.append(kind)
+        rest = kind.strip(rest)
+    sample = _sample(head, Prefixes(tuple(kinds))) if kinds else ""
+    return Prefixes(tuple(kinds), sample)
+
+
+def _sample(head: bytes, prefixes: Prefixes) -> str:
+    for line in head.split(b"\n"):
+        rest = prefixes.strip(line)
+        if len(rest) < len(line):
+            return line[: len(line) - len(rest)].decode("utf-8", "replace").strip()
+    return ""
+
+
+def may_hold_terminal_codes(data: bytes) -> bool:
+    return b"\x1b" in data or b"section_" in data or b"travis_" in data
+
+
+def without_terminal_codes(data: bytes) -> bytes:
+    """Return bytes without colours, and without other codes for terminals and marks of a log's sections."""
+    return _OF_TERMINALS.sub(b"", data) if may_hold_terminal_codes(data) else data

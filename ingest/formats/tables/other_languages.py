@@ -1,0 +1,61 @@
+"""Words of heads and titles in Chinese, in which much about MySQL, TiDB and OceanBase is published."""
+
+from functools import lru_cache
+
+# Longer words first: each stands for what follows it.
+_WORDS = {
+    "并发线程数": " threads ",
+    "并发线程": " threads ",
+    "线程数": " threads ",
+    "线程": " threads ",
+    "并发数": " concurrency ",
+    "并发": " concurrency ",
+    "连接数": " connections ",
+    "客户端数": " clients ",
+    "平均": " average ",
+    "最大": " max ",
+    "最小": " min ",
+    "最低": " min ",
+    "最高": " max ",
+    "响应时间": " latency ",
+    "延迟": " latency ",
+    "时延": " latency ",
+    "分位数": " percentile ",
+    "分位": " percentile ",
+    "吞吐量": " throughput ",
+    "测试场景": " workload ",
+    "测试用例": " workload ",
+    "场景": " workload ",
+    "负载": " workload ",
+    "版本": " version ",
+    "产品": " product ",
+    "数据库": " database ",
+    "性能提升": " improvement ",
+    "提升": " improvement ",
+    "使用率": " usage ",
+    "利用率": " usage ",
+    "毫秒": " ms ",
+    "每秒事务数": " tps ",
+    "每秒查询数": " qps ",
+    "备注": " notes ",
+    "说明": " notes ",
+    "总数": " total ",
+    "系统": " system ",
+    "用户": " user ",
+    "等待": " wait ",
+}
+# Full-width signs, as Chinese is typed.
+_SIGNS = str.maketrans("（）％，：／", "()%,:/")
+_BY_LENGTH = sorted(_WORDS, key=len, reverse=True)
+
+
+@lru_cache(maxsize=1000)
+def in_english(text: str) -> str:
+    """Return a head or title with the words that are known in English; all else stays as it is."""
+    text = text.translate(_SIGNS)
+    if text.isascii():
+        return text
+    for word in _BY_LENGTH:
+        if word in text:
+            text = text.replace(word, _WORDS[word])
+    return " ".join(text.split())

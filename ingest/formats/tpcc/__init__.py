@@ -1,0 +1,1 @@
+"""Tools whose workload is made after TPC-C, and which count new orders a minute."""
