@@ -58,6 +58,11 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
         "configuration, workload",
     )
     meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
+    metrics = serializers.JSONField(
+        required=False,
+        help_text="what the project's own metrics are: name to unit, direction, watched, smallest_change, "
+        "smallest_change_absolute, aggregation, kind",
+    )
     format = serializers.CharField(required=False)
     pattern = serializers.CharField(
         required=False,

@@ -36,7 +36,8 @@ _TEXT_OF_LIST = re.compile(r'"((?:[^"\\]|\\.){0,400})"')
 _USER = re.compile(r"Vuser ([0-9]{1,7}):(.*)")
 _RESULT = re.compile(
     r"TEST RESULT : System achieved (?:"
-    r"(?P<nopm>\S{1,40}) NOPM from (?P<tpm>\S{1,40}) (?P<database>[A-Za-z][\w. -]{0,40}) TPM"
+    r"(?P<nopm>\S{1,40}) (?:[A-Z][\w -]{1,20} )?NOPM from (?P<tpm>\S{1,40})"
+    r" (?P<database>[A-Za-z][\w. -]{0,40}) TPM"
     r"|(?P<old_tpm>\S{1,40}) (?P<old_database>[A-Za-z][\w. -]{0,40}) TPM at (?P<old_nopm>\S{1,40}) NOPM)"
 )
 _ACTIVE_USERS = re.compile(r"([0-9]{1,7}) Active Virtual Users configured")

@@ -132,6 +132,8 @@ def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
 
 def _figure(text: str, line: int) -> Figure:
     """Return a figure. Raise FormatError where it is no decimal number that could have been measured."""
+    if text.startswith("-") and _NUMBER.fullmatch(text[1:]):
+        raise FormatError(f"{text} is negative: the clock of the machine was set back during the run", line)
     value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_MAX_NUMBER)
     digits, _, exponent = text.partition("E")
     return Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)

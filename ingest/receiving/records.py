@@ -12,12 +12,13 @@ from typing import Any
 from benchdash.results.controls import control_build
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
 from benchdash.results.readings import Reading
-from benchdash.results.records import Fact, RunRecord, SampleTable
+from benchdash.results.records import Fact, MetricWishes, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.errors import FieldError, FieldsError
 from ingest.formats.product_names import split_product_version
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
+from ingest.formats.sysbench.query_ratios import likely_workloads
 from ingest.masking import mask_settings, mask_text
 from ingest.metadata.clocks import early_warning, future_trouble
 from ingest.metadata.configuration import Content
@@ -27,7 +28,7 @@ from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
 from ingest.receiving.sample_times import on_the_time_of_the_run
 
-_REQUIRED = ("product", "version", "hardware", "workload")
+REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
 _NAMED_BY_FILES = ("product", "version", "build", "configuration", "workload")
 _TOLD_APART = (*_NAMED_BY_FILES, "counterpart", "started_at", "repetition")
@@ -123,7 +124,7 @@ class _Decision:
         }
         is_elsewhere = self._hardware(run) != (self._said("hardware") or self.meta.hardware_name)
         hardware_facts = {} if is_elsewhere else {**self.beside.hardware, **self.meta.hardware_facts}
-        readings = (*run.readings, *_without(run.readings, self.beside.means))
+        readings = [self._told(one) for one in (*run.readings, *_without(run.readings, self.beside.means))]
         return RunRecord(
             key=mask_text(run.key),
             product=self._value(run, "product"),
@@ -161,10 +162,25 @@ class _Decision:
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),
             samples=(*samples, *self._samples_beside(run, started_at)),
+            metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
         )
 
     def _hardware(self, run: ParsedRun) -> str:
         return self._mapped(run).get("hardware") or self._said("hardware") or self.meta.hardware_name
+
+    @cached_property
+    def metrics(self) -> Mapping[str, MetricWishes]:
+        """What is said of metrics by the sender: a field of its own wins over ``meta``."""
+        said = {**self.meta.fields.get("metrics", {}), **self.metadata.metrics}
+        return {name: MetricWishes(**wishes) for name, wishes in said.items()}
+
+    def _told(self, reading: Reading) -> Reading:
+        """Return a reading of a project's own metric with the unit and direction that its sender says."""
+        wishes = self.metrics.get(reading.metric)
+        if wishes is None or not reading.is_own:
+            return reading
+        unit, direction = wishes.unit or reading.unit, wishes.direction or reading.direction
+        return reading._replace(unit=unit, direction=direction)
 
     def _build(self, run: ParsedRun) -> str:
         build = self._value(run, "build") or ""
@@ -196,14 +212,17 @@ class _Decision:
 
     def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
         """Yield an error for each required field that neither the sender nor the file says."""
-        for name in _REQUIRED:
+        for name in REQUIRED:
             if name == "hardware":
                 if not all(map(self._hardware, runs)):
                     message = "is required: a file does not say on which machine it was measured"
-                    yield FieldError(name, message)
+                    yield FieldError(name, message, is_missing=True)
             elif lacking := [run for run in runs if not self._value(run, name)]:
                 of_some = "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
-                yield FieldError(name, f"is required: the file does not say it{of_some}")
+                hint = _workload_hint(lacking) if name == "workload" else ""
+                yield FieldError(
+                    name, f"is required: the file does not say it{of_some}{hint}", is_missing=True
+                )
 
     def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
         """Raise FormatError for a start in the future that the file says and nobody corrects.
@@ -226,6 +245,11 @@ class _Decision:
         for pattern in self.patterns:
             if not any(_matches(pattern, {*_names(run), *_headings(run)}) for run in runs):
                 yield f"'{pattern}' in map names no column, benchmark or heading of the file"
+        found = {one.metric: one.is_own for run in runs for one in run.readings}
+        for name in self.metrics:
+            if not found.get(name):
+                what = "benchdash knows itself" if name in found else "is not in the file"
+                yield f"the field 'metrics' names '{name}', which {what}"
         for name in sorted(self.told_apart.intersection(_NAMED_BY_FILES)):
             own = {_own(run, name) for run in runs}
             if own == {self._said(name)}:
@@ -348,6 +372,18 @@ def _shown(runs: Sequence[ParsedRun]) -> str:
     names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
     shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
     return f"{shown} and others" if len(names) > _MAX_NAMED else shown
+
+
+def _workload_hint(runs: Sequence[ParsedRun]) -> str:
+    """Name the workloads that the numbers point to, for the sender to choose; nothing is taken by itself."""
+    match likely_workloads(runs):
+        case []:
+            return ""
+        case [likely]:
+            return f"; its ratio of reads, writes and other is that of {likely}: send workload={likely}"
+        case [*others, last]:
+            return f"; its ratio of reads, writes and other is that of {', '.join(others)} or {last}"
+    return ""
 
 
 def _thread_warning(printed: Iterable[int | None], said: int) -> str:

@@ -54,7 +54,7 @@ _RESULTS = tuple(
 _TROUBLES = ("ERROR: org.openjdk.jmh.", "<forked VM failed", 'Exception in thread "main"')
 _OLD_VERSION = re.compile(r"# JMH ([0-9]\S*) \(.*")
 _FORK = re.compile(r"([0-9]{1,9}) of ([0-9]{1,9})")
-_RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?:(.*)')
+_RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?\s*:(.*)')
 _RESULT_OF = re.compile(r'(?P<secondary>Secondary )?[Rr]esult "(?P<name>[^":]+)')
 _PERCENTILE = re.compile(r"(?:p\( *([0-9]{1,3}[.,][0-9]{1,9})\)|(max)) = (.*)")
 _PHASE = re.compile(r"([0-9]{1,9}) iterations, (\S.*?) each(?:, ([0-9]{1,9}) calls per op)?")

@@ -16,7 +16,7 @@ import numpy as np
 from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
-from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides
+from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides, sign_of
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
@@ -135,8 +135,8 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | 
         floors.worth,
         margin=compared[0].margin,
     )
-    is_higher = np.array([line.series.higher_is_better for line in compared])
-    verdicts = found.verdicts(is_higher, compared[0].margin)
+    better = np.array([sign_of(line.series.better) for line in compared])
+    verdicts = found.verdicts(better, compared[0].margin)
     changes = [
         None if isnan(ratio) else LevelChange(change=ratio - 1, verdict=verdict)
         for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
