@@ -218,11 +218,13 @@ class _Decision:
                     message = "is required: a file does not say on which machine it was measured"
                     yield FieldError(name, message, is_missing=True)
             elif lacking := [run for run in runs if not self._value(run, name)]:
-                of_some = "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
                 hint = _workload_hint(lacking) if name == "workload" else ""
-                yield FieldError(
-                    name, f"is required: the file does not say it{of_some}{hint}", is_missing=True
-                )
+                message = f"is required: the file does not say it{_of_some(lacking, runs)}{hint}"
+                yield FieldError(name, message, is_missing=True)
+        for name in sorted({name for run in runs for name in run.lost if self._said(name) is None}):
+            lacking = [run for run in runs if name in run.lost]
+            message = f"is required: the part that says it is missing in the file{_of_some(lacking, runs)}"
+            yield FieldError(name, message, is_missing=True)
 
     def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
         """Raise FormatError for a start in the future that the file says and nobody corrects.
@@ -372,6 +374,10 @@ def _shown(runs: Sequence[ParsedRun]) -> str:
     names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
     shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
     return f"{shown} and others" if len(names) > _MAX_NAMED else shown
+
+
+def _of_some(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:
+    return "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
 
 
 def _workload_hint(runs: Sequence[ParsedRun]) -> str:
