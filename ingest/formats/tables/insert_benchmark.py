@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Reading, reading
 from ingest.formats.cells import is_missing, number
+from ingest.formats.headings import product_and_version
 from ingest.formats.outputs import bounded, missing_line_end
 from ingest.formats.report import FormatError, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.entries import refuse_copies
-from ingest.formats.tables.grids import counted, named_builds, product_and_version, refuse_relative
+from ingest.formats.tables.column_blocks import named_build
+from ingest.formats.tables.grids import refuse_relative
+from ingest.formats.tables.table import counted, refuse_copies
 
 _TAG = "tag"
 _INSERTS, _QUERIES = "ips", "qps"
@@ -108,9 +110,8 @@ def parse(source: Source) -> ParsedReport:
     if len(rows) == 1 and not rows[0].step:
         warnings.append("one line, and nothing names its step: its sender does")
     warnings += missing_line_end(source)
-    return named_builds(
-        ParsedReport(tuple(runs), facts={"tool": "the insert benchmark"}, warnings=bounded(warnings))
-    )
+    named = tuple(map(named_build, runs))
+    return ParsedReport(named, facts={"tool": "the insert benchmark"}, warnings=bounded(warnings))
 
 
 @dataclass(frozen=True, slots=True)
