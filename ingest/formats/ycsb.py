@@ -147,7 +147,9 @@ def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
 def _figure(text: str, line: int) -> Figure:
     """Return a figure. Raise FormatError where it is no decimal number that could have been measured."""
     if text.startswith("-") and _NUMBER.fullmatch(text[1:]):
-        raise FormatError(f"{text} is negative: the clock of the machine was set back during the run", line)
+        raise FormatError(
+            f"{text} is negative: the clock of the machine was set back during the run; measure again", line
+        )
     value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_MAX_NUMBER)
     digits, _, exponent = text.partition("E")
     return Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
@@ -396,13 +398,6 @@ def _overall(output: _Output) -> _Overall:
             raise FormatError(
                 f"the report is not complete: no '[OVERALL], {name}' up to this line", output.last_line
             )
-    text, line = section.figures[_RUN_TIME]
-    if text.startswith("-"):
-        raise FormatError(
-            f"the run took {text} ms: the clock of the machine went back while it ran, and no rate is right; "
-            "measure again",
-            line,
-        )
     run_time = section.figure(_RUN_TIME)
     if not run_time.value:
         raise FormatError("the run took no time: nothing was measured", run_time.line)

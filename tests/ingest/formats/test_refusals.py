@@ -83,12 +83,12 @@ def test_rows_without_names_of_columns_are_told_what_to_write():
 
 def test_a_time_below_0_says_that_the_clock_went_back():
     text = "[OVERALL], RunTime(ms), -5731\n[OVERALL], Throughput(ops/sec), -0.174\n[READ], Operations, 1\n"
-    with pytest.raises(FormatError, match="the run took -5731 ms: the clock of the machine went back"):
+    with pytest.raises(FormatError, match="-5731 is negative: the clock of the machine was set back"):
         parse(Source(text.encode()))
 
 
 def test_a_result_that_hammerdb_does_not_write_so_is_quoted():
-    text = "Vuser 1:RUNNING\nTEST RESULT : System achieved 120543 Oracle NOPM from 275312 Oracle TPM\n"
-    with pytest.raises(FormatError, match=r"120543 Oracle NOPM.*is not how HammerDB writes") as refused:
+    text = "Vuser 1:RUNNING\nTEST RESULT : System achieved 120543 NOPM in all\n"
+    with pytest.raises(FormatError, match=r"120543 NOPM in all.*is not how HammerDB writes") as refused:
         parse(Source(text.encode()))
     assert refused.value.line == 2
