@@ -77,7 +77,9 @@ def separated_cells(
 
     Raise FormatError with the problem where the quotes do not fit together.
     """
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
+    reader = csv.reader(
+        (f"{line}\n" for line in lines), delimiter=separator, strict=True, skipinitialspace=True
+    )
     line = first_line
     try:
         for cells in reader:

@@ -141,6 +141,11 @@ def parse(source: Source) -> ParsedReport:
             histograms.append(timing.histogram())
     if not all(timing.has_units for timing in timings):
         warnings.append("no unit stands behind the times of a probe: they were read as nanoseconds")
+    if timings:
+        last_line = max(timing.last_line for timing in timings)
+        warnings.append(
+            f"the last time of a probe is in line {last_line}; nothing tells whether more followed"
+        )
     run = ParsedRun(readings=tuple(readings))
     return ParsedReport((run,), tuple(histograms), {"tool": "DTrace"}, bounded(warnings))
 
@@ -172,6 +177,7 @@ class _Timings:
 
     name: str
     line: int
+    last_line: int = 0
     times: "array[int]" = field(default_factory=lambda: array("Q"))
     has_units: bool = True
 
@@ -205,6 +211,7 @@ def _timings(lines: Iterable[str]) -> list[_Timings]:
         timing = found.setdefault(name, _Timings(name, number))
         nanoseconds = round(_UNITS_IN_MS[unit or "ns"] / _UNITS_IN_MS["ns"])
         timing.times.append(min(int(match["time"]) * nanoseconds, _MAX_NS))
+        timing.last_line = number
         timing.has_units = timing.has_units and unit is not None
     for timing in found.values():
         if timing.times[0] > _MIN_POINT_IN_TIME and all(map(operator.lt, timing.times, timing.times[1:])):

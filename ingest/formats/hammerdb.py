@@ -82,6 +82,7 @@ _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 _PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
 _ALL_COMPLETE = "ALL VIRTUAL USERS COMPLETE"
 _FAILED = "FINISHED FAILED"
 _NO_TPROC_H = "TPROC-H is not read, only TPROC-C is"
@@ -388,8 +389,10 @@ def _refuse_failures(output: _Output) -> None:
 
 def _result(match: re.Match[str], line: int) -> tuple[list[Reading], str, list[str]]:
     """Return the two rates, the database whose driver was used, and warnings."""
-    nopm = _number(match["nopm"] or match["old_nopm"], line)
-    tpm = _number(match["tpm"] or match["old_tpm"], line)
+    nopm, tpm = (
+        measured(text, line, "is not a whole number, as HammerDB prints rates", pattern=_WHOLE_NUMBER)
+        for text in (match["nopm"] or match["old_nopm"], match["tpm"] or match["old_tpm"])
+    )
     if not nopm:
         raise FormatError("0 NOPM: not one order was placed", line)
     database = match["database"] or match["old_database"]

@@ -328,6 +328,7 @@ def _cells_of(text):
         *re.split(r"[|\n]|\s+", text),
         *re.findall(_NUMBER, text),
         *(cell.strip() for cell in re.split(r"[|\n]", text)),
+        *(cell.strip() for cell in re.split(r"[,;\t\n]", text)),
     }
 
 
@@ -336,7 +337,10 @@ def _rounded(value):
 
 
 def _unread(table, report):
-    """Return the figures of a table that no reading has, and what is wrong with those that one has."""
+    """Return the figures of a table that no reading has, and what is wrong with those that one has.
+
+    A table of which less than half is found among the readings was not read; what is found is so by chance.
+    """
     runs_by_value = {}
     for run in report.runs:
         for reading in run.readings:
@@ -348,30 +352,31 @@ def _unread(table, report):
         for value in (run.threads, run.repetition, *run.options.values(), *_numbers_in(run))
         if isinstance(value, int | float)
     }
-    unread, read = [], 0
+    unread, misread, fitting = [], [], 0
     for number, row in enumerate(table.rows, start=1):
         labels = [label for cell in row if (label := _label(cell))]
         for head, cell in zip(table.head, row, strict=False):
             value = number_of(cell)
-            if value is None:
+            is_index = not head and value == number - 1
+            if value is None or is_index:
                 continue
             where = f"row {number} of the table at line {table.line}, {head!r}: {cell!r}"
             found = runs_by_value.get(_rounded(value), [])
-            if not found:
-                if _rounded(value) not in others:
-                    unread.append(where)
-                continue
-            read += 1
-            is_told_apart = len(row) == len(table.head) and _rounded(value) not in others
-            if is_told_apart and not any(_fits(*one, head, row, labels) for one in found):
-                return [], f"{where} became {found[0][1].metric} of {_said_by(found[0][0])[:120]}"
-    if not read and not table.is_of_results:
-        return [], ""
-    return unread, ""
+            if len(row) != len(table.head) or any(_fits(*one, head, row, labels) for one in found):
+                fitting += bool(found)
+            elif found and _rounded(value) not in others:
+                misread.append(f"{where} became {found[0][1].metric} of {_said_by(found[0][0])[:120]}")
+            if not found and _rounded(value) not in others:
+                unread.append(where)
+    if fitting > len(unread) + len(misread):
+        return unread, misread[0] if misread else ""
+    return ([*unread, *misread] if table.is_of_results else []), ""
 
 
 def _numbers_in(run):
-    return [float(text) for text in re.findall(r"[0-9]+(?:\.[0-9]+)?", _said_by(run))]
+    said = _said_by(run)
+    texts = [*re.findall(r"[0-9]+(?:\.[0-9]+)?", said), *re.findall(_NUMBER, said)]
+    return [number for text in texts if (number := number_of(text)) is not None]
 
 
 def _said_by(run):
