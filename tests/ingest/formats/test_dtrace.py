@@ -115,7 +115,10 @@ def test_times_that_are_printed_one_by_one_are_counted_as_quantize_does():
         (pytest.approx(0.065536), pytest.approx(0.131072), 1),
         (pytest.approx(0.131072), pytest.approx(0.262144), 1),
     )
-    assert report.warnings == ("no unit stands behind the times of a probe: they were read as nanoseconds",)
+    assert report.warnings == (
+        "no unit stands behind the times of a probe: they were read as nanoseconds",
+        "the last time of a probe is in line 8; nothing tells whether more followed",
+    )
 
 
 def test_times_without_the_heading_and_with_a_query_and_a_unit_are_read():
