@@ -1,7 +1,7 @@
 """One setting varied."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from rest_framework import serializers
 
@@ -12,7 +12,7 @@ from benchdash.api.answers.comparison import (
     ComparisonRowSerializer,
     cells_of,
 )
-from benchdash.regressions.sweeps.conditions import Kind, written
+from benchdash.regressions.sweeps.conditions import KINDS, written
 from benchdash.results.models import Series
 
 
@@ -37,7 +37,7 @@ class SweepChoiceSerializer(serializers.Serializer[Any]):
     """
 
     key = serializers.CharField(source="factor.key")
-    kind = serializers.ChoiceField(source="factor.kind", choices=get_args(Kind))
+    kind = serializers.ChoiceField(source="factor.kind", choices=KINDS)
     name = serializers.CharField(source="factor.name")
     values = serializers.ListField(child=serializers.CharField(allow_null=True))
     alike = serializers.IntegerField()
