@@ -109,8 +109,6 @@ htmx.defineExtension("whole", {
   },
 });
 
-let openedChip = null;
-
 function tidyParameters(event) {
   const form = event.detail.elt;
   if (form.id !== "filters") return;
@@ -140,22 +138,77 @@ document.addEventListener(
   "change",
   (event) => {
     if ("narrow" in event.target.dataset) event.stopPropagation();
-    else if (event.target.type === "radio" && event.target.closest(".chip")) {
-      event.target.closest(".chip").open = false;
+    else if (event.target.type === "radio" && !event.target.matches(":focus-visible")) {
+      // Arrow keys pass over choices on their way to the one that is meant: their menu stays open.
+      const chip = event.target.closest(".chip");
+      chip?.querySelector("summary").focus();
+      if (chip) chip.open = false;
     }
   },
   true,
 );
 document.addEventListener("htmx:configRequest", tidyParameters);
-document.addEventListener("htmx:beforeSwap", () => {
-  const chip = document.querySelector("details[open].chip");
-  openedChip = chip && { id: chip.id, scrolled: chip.querySelector(".chip-menu").scrollTop };
+
+// --- a new page in the place of the old one: what was open stays open, and the focus where it was ---
+
+const FOCUSABLE = "a[href], button, input:not([type=hidden]), select, summary, [tabindex]";
+
+let left = null;
+
+function withIds(element) {
+  const found = [];
+  for (let one = element; one; one = one.parentElement) if (one.id) found.push(one.id);
+  return found;
+}
+
+function leave() {
+  const open = [...document.querySelectorAll("#page details[open][id]")];
+  left = {
+    focused: withIds(document.activeElement?.closest("#page") && document.activeElement),
+    open: open.map(({ id }) => ({ id, scrolled: document.querySelector(`#${CSS.escape(id)} > .chip-menu`)?.scrollTop })),
+    unfolded: document.getElementById("filters")?.classList.contains("is-unfolded"),
+  };
+}
+
+function reopen({ open, unfolded }) {
+  if (unfolded) document.querySelector("[data-unfold=filters]")?.click();
+  for (const { id, scrolled } of open) {
+    const details = document.getElementById(id);
+    if (!details?.matches("details")) continue;
+    details.open = true;
+    const menu = details.querySelector(":scope > .chip-menu");
+    if (menu && scrolled) menu.scrollTop = scrolled;
+  }
+}
+
+// The control itself, or if it is gone or hidden, the nearest thing around it that can have the focus.
+function focusOn(ids) {
+  for (const id of ids) {
+    const element = document.getElementById(id);
+    const inside = () => [...element.querySelectorAll(FOCUSABLE)].find((one) => one.checkVisibility());
+    const target = element && (element.matches(FOCUSABLE) ? element : inside());
+    if (!target?.checkVisibility()) continue;
+    target.focus({ preventScroll: true });
+    return;
+  }
+}
+
+// For who does not see the page: how much there is now.
+function tell() {
+  const found = document.querySelector("#page [data-told], #page .empty h2");
+  document.getElementById("told").textContent = found?.textContent.trim().replace(/\s+/g, " ") ?? "";
+}
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target.id === "page") leave();
 });
 document.addEventListener("htmx:afterSwap", () => {
-  const chip = openedChip && document.getElementById(openedChip.id);
-  if (!chip) return;
-  chip.open = true;
-  chip.querySelector(".chip-menu").scrollTop = openedChip.scrolled;
+  if (!left) return;
+  const before = left;
+  left = null;
+  reopen(before);
+  focusOn(before.focused);
+  tell();
 });
 
 function tellTrouble(text) {

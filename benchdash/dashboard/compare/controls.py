@@ -1,6 +1,6 @@
 """Filters, chips of the chosen versions, switches and suggestions of the pages under Compare."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -14,8 +14,9 @@ from benchdash.dashboard.compare.selection import (
 )
 from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of, unseen
+from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
 from benchdash.dashboard.shell.navigation import Link
+from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.comparison.columns import Column, ColumnContents, names, short_id
 from benchdash.results import metrics
 from benchdash.results.controls import is_control
@@ -33,40 +34,17 @@ class VersionChip:
     without_url: str = ""
 
 
-@dataclass(frozen=True)
-class Switch:
-    """A choice between ways to draw, one click apart; ``values`` are those of the parameter ``name``."""
-
-    label: str
-    links: Sequence[Link]
-    name: str
-    values: Sequence[str]
-
-    @property
-    def check(self) -> FilterChip:
-        """A chip that checks what an address says of it."""
-        shown = next((link.label for link in self.links if link.is_current), "")
-        return unseen(self.name, [value for value in self.values if value], shown=shown)
-
-
-def switch(
-    label: str, name: str, options: Iterable[tuple[str, str]], chosen: str, address: Callable[..., str]
-) -> Switch:
-    """Return a switch between values of the parameter ``name``; ``address`` takes one of them."""
-    known = list(options)
-    links = [Link(words, address(**{name: value}), value == chosen) for value, words in known]
-    return Switch(label, links, name, [value for value, _ in known])
-
-
-def checks(made: Iterable[Switch]) -> list[FilterChip]:
-    """Return chips that check what an address says of switches."""
-    return [one.check for one in made]
-
-
 def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChip:
     """Return the chip of the reference; ``called`` are the names of the chosen columns."""
     bases = zip(map(short_id, columns.chosen), called, strict=True)
-    chip = one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
+    chip = one_of(
+        "base",
+        "Reference",
+        bases,
+        short_id(columns.base) if columns.base else None,
+        empty="",
+        default=short_id(columns.chosen[0]) if columns.chosen else "",
+    )
     # Versions that are gone are said where they are looked up.
     return replace(chip, is_checked=False)
 
@@ -88,15 +66,21 @@ def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
     return [(metric, numbers.metric_name(metric)) for metric in metrics.in_order(known)]
 
 
+def metric_filter(measured: Mapping[str, int], metric: str) -> FilterChip:
+    """Return the chip of a page that shows one metric."""
+    main = metrics.main_metric(measured) if measured else ""
+    return one_of("metric", "Metric", metrics_options(measured), metric, empty="", default=main)
+
+
 def choice_filters(
     choice: VersionSelection, measured: ColumnContents, shown: Sequence[str], called: Sequence[str]
 ) -> list[FilterChip]:
     """Return the chips of a choice; ``shown`` are metrics, ``called`` the names of the chosen columns."""
     return [
-        reference_filter(choice.columns, called),
-        some_of("metric", "Metrics", metrics_options(measured.metrics), shown),
         workloads_filter(measured, choice.workloads),
+        some_of("metric", "Metrics", metrics_options(measured.metrics), shown),
         threads_filter(measured.threads, choice.threads),
+        reference_filter(choice.columns, called),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.controls import metrics_options
+from benchdash.dashboard.compare.controls import metric_filter
 from benchdash.dashboard.compare.selection import default_columns
 from benchdash.dashboard.compare.version_picker import newest_of_lines
 from benchdash.dashboard.compare.versions import PlaceNames, meant_by
@@ -76,7 +76,7 @@ def read_place(
 def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, FilterChip]:
     asked = [metric for metric in query.getlist("metric") if metric in measured]
     metric = asked[0] if asked else metrics.main_metric(measured)
-    return metric, filters.one_of("metric", "Metric", metrics_options(measured), metric, empty="")
+    return metric, metric_filter(measured, metric)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[ShownColumn
     by_line = lines and asked == _NEWEST_OF_LINES
     shown = ShownColumns(by_line=True) if by_line else lengths.get(asked, ShownColumns())
     chosen = _NEWEST_OF_LINES if by_line else str(shown.last)
-    return shown, filters.one_of("show", "Columns", options, chosen, empty="")
+    return shown, filters.one_of("show", "Columns", options, chosen, empty="", default=str(DEFAULT_COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,14 @@ def branch_base(query: QueryDict, branch: Column, releases: Sequence[Column]) ->
     by_id = {short_id(column): Base(column) for column in releases}
     known: dict[str, Base | None] = {**({_STORED: stored} if stored else {}), **by_id, _NONE: None}
     asked = query.get("base", "")
-    chosen = asked if asked in known else (_STORED if stored else next(reversed(by_id), _NONE))
+    default = _STORED if stored else next(reversed(by_id), _NONE)
+    chosen = asked if asked in known else default
     options = [
         *([(_STORED, f"{history[0].name} (set for this branch)")] if stored else []),
         (_NONE, "the oldest shown"),
         *zip(by_id, names(releases), strict=True),
     ]
-    chip = filters.one_of("base", "Baseline", options, chosen, empty="")
+    chip = filters.one_of("base", "Baseline", options, chosen, empty="", default=default)
     return BranchBase(known[chosen], chip, history)
 
 
@@ -148,7 +149,9 @@ def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> 
     by_id = {short_id(column): column for column in offered}
     base = by_id.get(query.get("base", ""), at_first)
     options = zip(by_id, names(offered), strict=True)
-    return base, filters.one_of("base", "Baseline", options, short_id(base), empty="")
+    return base, filters.one_of(
+        "base", "Baseline", options, short_id(base), empty="", default=short_id(at_first)
+    )
 
 
 def toggled(query: QueryDict, path: str, workload: str) -> str:

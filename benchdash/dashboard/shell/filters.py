@@ -1,4 +1,4 @@
-"""The chips of the filter line: what can be chosen, and what is."""
+"""The filter line: what can be chosen, what is, and which chips stand in the line or under "More"."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from django.db.models import Model, QuerySet
 from django.http import QueryDict
 
 M = TypeVar("M", bound=Model)
+# More chips in the line than these would have to be read before the page is.
+MAX_VISIBLE: Final = 3
 _MAX_SEARCH_LENGTH: Final = 200
 
 
@@ -24,7 +26,7 @@ class FilterChip:
 
     ``empty`` is what the chip says when nothing is chosen (``all``, ``newest``). An address may say ``also``
     in place of values: names for ids. Where ``is_checked``, any other value of an address is unknown. A chip
-    that is not shown leaves no choice.
+    that is not shown leaves no choice. ``default`` is the value that is chosen where an address is silent.
     """
 
     name: str
@@ -35,6 +37,7 @@ class FilterChip:
     also: Collection[str] = ()
     is_checked: bool = True
     is_shown: bool = True
+    default: str = ""
 
     @cached_property
     def chosen(self) -> list[FilterChoice]:
@@ -49,13 +52,99 @@ class FilterChip:
             return ", ".join(choice.label for choice in chosen)
         return f"{chosen[0].label} and {len(chosen) - 1} more"
 
+    @property
+    def leaves_choice(self) -> bool:
+        return self.is_shown and len(self.choices) > 1
+
+    def is_set_by(self, query: QueryDict) -> bool:
+        """Tell whether an address chooses something that would not be so without it."""
+        return self.is_shown and any(query.getlist(self.name)) and self._values != [self.default]
+
+    @property
+    def _values(self) -> list[str]:
+        return [choice.value for choice in self.chosen] or [""]
+
+
+@dataclass(frozen=True)
+class SetFilter:
+    """A choice of a chip under "More", with the address without it."""
+
+    chip: FilterChip
+    url: str
+
+
+@dataclass(frozen=True)
+class FilterLine:
+    """The chips of a page, the most useful first. ``set_in_more`` are the choices made under "More".
+
+    ``is_touched``: the address says anything, so that there is something to reset.
+    """
+
+    visible: Sequence[FilterChip]
+    more: Sequence[FilterChip]
+    set_in_more: Sequence[SetFilter]
+    is_touched: bool
+
+    @classmethod
+    def of(
+        cls,
+        chips: Iterable[FilterChip],
+        query: QueryDict,
+        path: str,
+        *,
+        kept: Sequence[tuple[str, str]] = (),
+        beside: int = 0,
+    ) -> "FilterLine":
+        """Divide the chips of a page; ``beside`` is how many chips of its own stand before them.
+
+        One that leaves no choice is not shown, unless the address sets it. ``kept`` is what the form sends
+        besides.
+        """
+        shown = [chip for chip in chips if chip.leaves_choice or chip.is_set_by(query)]
+        room = max(0, MAX_VISIBLE - beside)
+        visible, more = shown[:room], shown[room:]
+        return cls(
+            visible=visible,
+            more=more,
+            set_in_more=[
+                SetFilter(chip, _without(chip, shown, query, path, kept))
+                for chip in more
+                if chip.is_set_by(query)
+            ],
+            is_touched=any(any(query.getlist(name)) for name in query if name != "page"),
+        )
+
+
+def _without(
+    chip: FilterChip,
+    chips: Sequence[FilterChip],
+    query: QueryDict,
+    path: str,
+    kept: Sequence[tuple[str, str]],
+) -> str:
+    """Return the address that the form would lead to without the choice of a chip."""
+    said = query.copy()
+    for other in chips:
+        said.setlist(other.name, [choice.value for choice in other.chosen])
+    for name in {name for name, _ in kept}:
+        said.setlist(name, [value for one, value in kept if one == name and value])
+    for name in (chip.name, "page"):
+        said.pop(name, None)
+    return f"{path}?{said.urlencode()}"
+
 
 def one_of(
-    name: str, label: str, options: Iterable[tuple[str, str]], chosen: str | None, *, empty: str = "all"
+    name: str,
+    label: str,
+    options: Iterable[tuple[str, str]],
+    chosen: str | None,
+    *,
+    empty: str = "all",
+    default: str = "",
 ) -> FilterChip:
     """Return a chip for at most one of ``options`` (value, label)."""
     choices = [FilterChoice(value, words, value == (chosen or "")) for value, words in options]
-    return FilterChip(name, label, choices, empty=empty)
+    return FilterChip(name, label, choices, empty=empty, default=default)
 
 
 def some_of(

@@ -12,6 +12,7 @@ from django.utils.html import format_html
 
 from benchdash.accounts.access import NOBODY, viewer_of
 from benchdash.dashboard.shell.chapters import EXPLAINED_AT
+from benchdash.dashboard.shell.filters import FilterLine
 from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.navigation import navigation, tabs
 
@@ -47,6 +48,19 @@ def _selection(context: RequestContext) -> QueryDict:
     """Return what the address selects, unless the page says it in other words."""
     request = context.get("request")
     return context.get("selection") or (request.GET if request else QueryDict())
+
+
+@register.simple_tag(takes_context=True)
+def filter_line(context: RequestContext) -> FilterLine:
+    """Divide the chips of a page (``filters``) into those in its line and those under "More"."""
+    request = context.get("request")
+    return FilterLine.of(
+        context.get("filters") or (),
+        request.GET if request else QueryDict(),
+        request.path if request else "",
+        kept=context.get("kept") or (),
+        beside=len(context.get("pickers") or ()) or bool(context.get("version_picker")),
+    )
 
 
 @register.inclusion_tag("dashboard/_chart.html", takes_context=True)

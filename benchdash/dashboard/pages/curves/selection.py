@@ -7,7 +7,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.controls import AXES, Switch, switch
+from benchdash.dashboard.compare.controls import AXES
 from benchdash.dashboard.compare.selection import (
     SCALES,
     ChosenColumns,
@@ -19,6 +19,7 @@ from benchdash.dashboard.compare.selection import (
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.selection import whole_number
+from benchdash.dashboard.shell.switches import Switch, switch
 
 PLANE: Final = "plane"
 

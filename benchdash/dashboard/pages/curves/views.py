@@ -34,6 +34,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.dashboard.shell.switches import checks
 from benchdash.regressions.comparison.columns import Column, contents_of, names
 from benchdash.regressions.comparison.comparability import doubts, single_sessions
 from benchdash.regressions.comparison.rows import Row
@@ -122,7 +123,7 @@ def _compared(
         "filters": [
             *controls.choice_filters(choice, measured, shown, called),
             *scale_up_filters(choice, measured.threads),
-            *controls.checks(switches),
+            *checks(switches),
         ],
         "chips": controls.chips(request.path, choice, lines),
         "switches": switches,

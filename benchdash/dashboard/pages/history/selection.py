@@ -56,6 +56,11 @@ FACETS: Final = (
     Facet("configuration", "Configuration", "configuration__name"),
     Facet("counterpart", "Counterpart", "counterpart", unsaid="none"),
 )
+# The chips in the order in which people need them.
+_CHIPS: Final = (
+    *("branch", "product", "workload", METRIC, "threads"),
+    *("line", "hardware", "configuration", "build", "counterpart"),
+)
 _BY_NAME: Final = {facet.name: facet for facet in FACETS}
 _WITH_OLD_NAMES: Final = ("product", "workload", "hardware", "configuration")
 # What a place is, in the order in which it is said to tell it from others.
@@ -140,10 +145,7 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
         series=_in_order(series),
         filters=[
             replace(chip, is_checked=False)
-            for chip in (
-                *_filters(values, asked),
-                some_of(METRIC, "Metric", options, asked_metrics, empty=main),
-            )
+            for chip in _filters(values, asked, some_of(METRIC, "Metric", options, asked_metrics, empty=main))
         ],
         kept=kept,
         has_any=bool(places),
@@ -268,9 +270,9 @@ def _relaxations(
     ]
 
 
-def _filters(offered: Mapping[str, set[str]], asked: Asked) -> list[FilterChip]:
-    """Return a chip for each facet that leaves a choice."""
-    chips = []
+def _filters(offered: Mapping[str, set[str]], asked: Asked, metric: FilterChip) -> list[FilterChip]:
+    """Return a chip for each facet that leaves a choice; that of the metric stands behind the workloads."""
+    chips = {METRIC: metric}
     for facet in FACETS:
         chosen = asked.get(facet.name, ())
         values = offered[facet.name] | set(chosen)
@@ -279,8 +281,8 @@ def _filters(offered: Mapping[str, set[str]], asked: Asked) -> list[FilterChip]:
                 (text, facet.unsaid or text if text == NONE else text)
                 for text in sorted(values, key=_sort_key(facet))
             ]
-            chips.append(some_of(facet.name, facet.label, options, chosen))
-    return chips
+            chips[facet.name] = some_of(facet.name, facet.label, options, chosen)
+    return [chips[name] for name in _CHIPS if name in chips]
 
 
 def _text(value: object) -> str:

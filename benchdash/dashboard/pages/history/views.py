@@ -13,7 +13,6 @@ from django.urls import path
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.compare.controls import Switch, switch
 from benchdash.dashboard.pages.history import curation
 from benchdash.dashboard.pages.history import figure as drawing
 from benchdash.dashboard.pages.history.figure import HistoryLook
@@ -33,6 +32,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
+from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
 from benchdash.regressions.models import Sensitivity
@@ -238,7 +238,7 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
         "compare_urls": _compare_urls(page, charts),
         "may_curate": may_curate,
         "reasons": dict(excluded.values_list("pk", "excluded_reason")) if page.is_member else {},
-        "switches": _switches(request, looks, beside),
+        "switches": _switches(request, looks, wishes, beside),
         "beside": beside,
     }
 
@@ -361,7 +361,7 @@ def _small_charts(
         "shares_values": shared.y is not None,
         "small_lines": _named_lines(shown, names, of_series),
         "is_relative": relative,
-        "switches": _switches(request, looks, beside),
+        "switches": _switches(request, looks, wishes, beside),
         "beside": beside,
     }
 
@@ -431,20 +431,21 @@ def _csv_row(row: HistoryRow) -> Sequence[Any]:
 
 
 def _switches(
-    request: HttpRequest, looks: Sequence[HistoryLook], beside: ControlSwitch | None
+    request: HttpRequest, looks: Sequence[HistoryLook], wishes: Wishes, beside: ControlSwitch | None
 ) -> list[Switch]:
     look = looks[0]
     address = partial(address_with, request.path, request.GET, page="")
     axis = "time" if look.axis is None else "versions"
     scale = "log" if any(one.log for one in looks) else "linear"
     values = "1" if look.relative else "0"
+    scales, shown = [("linear", "linear"), ("log", "log")], [("0", "absolute"), ("1", "relative")]
     made = [
-        switch("Horizontal axis", "x", [("versions", "Versions"), ("time", "Time")], axis, address),
-        switch("Vertical axis", "scale", [("linear", "Linear"), ("log", "Log")], scale, address),
-        switch("Values", "relative", [("0", "Absolute"), ("1", "Relative")], values, address),
+        switch("Values", "relative", shown, values, address, is_set=wishes.relative is not None),
+        switch("Along", "x", [("versions", "versions"), ("time", "time")], axis, address),
+        switch("Axes", "scale", scales, scale, address, is_set=wishes.log is not None),
     ]
     if beside:
-        sides = [("", "As measured"), ("1", "Relative to the control")]
+        sides = [("", "as measured"), ("1", "relative to the control")]
         made.append(switch("Speed of the machine", "control", sides, "1" if beside.is_shown else "", address))
     return made
 

@@ -20,6 +20,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.dashboard.shell.switches import checks
 from benchdash.regressions.comparison.columns import (
     Column,
     ColumnContents,
@@ -64,7 +65,7 @@ def _comparison(
     context = {
         "filters": [
             *controls.choice_filters(choice, measured, shown, called),
-            *controls.checks(switches),
+            *checks(switches),
         ],
         "chips": controls.chips(request.path, choice, lines),
         "switches": switches,

@@ -8,7 +8,12 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, is_tested, matrix
 from benchdash.dashboard.compare import matrix_selection as place_form
-from benchdash.dashboard.compare.controls import Switch, checks, meanings, reference_filter
+from benchdash.dashboard.compare.controls import (
+    meanings,
+    reference_filter,
+    threads_filter,
+    workloads_filter,
+)
 from benchdash.dashboard.compare.matrix_sources import (
     MatrixReading,
     MatrixSource,
@@ -32,6 +37,7 @@ from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
+from benchdash.dashboard.shell.switches import Switch, checks
 from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
@@ -60,13 +66,17 @@ class Baselines:
 
 @dataclass(frozen=True)
 class ChosenMatrix:
-    """The columns of a matrix, and what they offer to choose from; ``charts`` gives those of a workload."""
+    """The columns of a matrix, and what they offer to choose from; ``charts`` gives those of a workload.
+
+    ``filters`` are the most useful chips, ``more_filters`` those that stand behind the chip of the workloads.
+    """
 
     source: MatrixSource
     title: str
     measured: ColumnContents
     metric: str
     filters: Sequence[FilterChip]
+    more_filters: Sequence[FilterChip]
     charts: Callable[[str], str]
     picker: VersionPicker | None = None
     columns: ChosenColumns | None = None
@@ -99,9 +109,8 @@ class WholeMatrix:
     @property
     def kept(self) -> list[tuple[str, str]]:
         """The query parameters that no filter sends."""
-        said = [("over", "nights" if self.view.nights else "versions"), ("values", self.view.values)]
-        until = self.view.until.isoformat() if self.view.until else ""
-        said += [("relative_to", self.view.relative_to), *([("until", until)] if until else [])]
+        said = [(one.name, one.value) for one in self.switches if one.is_set]
+        said += [("until", self.view.until.isoformat())] if self.view.until else []
         return [*said, *(("open", pk) for pk in self.view.opened)]
 
 
@@ -119,7 +128,11 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
     look = view.look(opened={name for name, pk in ids.items() if pk in view.opened})
 
-    switches = form.switches(query, path, view, both=releases and bool(branches))
+    switches = form.switches(query, path, view, look, both=releases and bool(branches))
+    rows = [
+        workloads_filter(chosen.measured, view.workloads),
+        threads_filter(chosen.measured.threads, view.threads),
+    ]
 
     def write(ratio: float) -> str:
         return numbers.change(ratio - 1) if view.nights else numbers.ratio(ratio)
@@ -128,7 +141,7 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         view=view,
         look=look,
         chosen=chosen,
-        filters=[*chosen.filters, *form.row_filters(view, chosen.measured, look), *checks(switches)],
+        filters=[*chosen.filters, *rows, *chosen.more_filters, *checks(switches)],
         switches=switches,
         matrix=matrix(table, write=write, link=source.link, look=look) if table else None,
         is_tested=table is not None and is_tested(table),
@@ -175,7 +188,7 @@ def _versions(
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if base is None:
         empty = MatrixSource(Head(""), [], None, lambda *_: "")
-        return ChosenMatrix(empty, "", measured, metric, [metric_chip], lambda _: "", picker, columns)
+        return ChosenMatrix(empty, "", measured, metric, [metric_chip], [], lambda _: "", picker, columns)
     others = [column for column in columns.chosen if column != base]
     source = of_versions(project, _reading(project, view, measured, metric), base, others, ids)
     called = names(columns.chosen)
@@ -189,8 +202,8 @@ def _versions(
         title=str(next(iter(places))) if len(places) == 1 else "Chosen versions",
         measured=measured,
         metric=metric,
-        filters=[
-            metric_chip,
+        filters=[metric_chip],
+        more_filters=[
             *([base_chip] if view.relative_to == "base" else []),
             *place_checks(query, available),
         ],
@@ -231,7 +244,12 @@ def _nights(
         title=str(place),
         measured=measured,
         metric=metric,
-        filters=[*place_chips, metric_chip, shown_chip, *([held.chip] if is_held else [])],
+        filters=[*(chip for chip in place_chips if chip.name == "branch"), metric_chip],
+        more_filters=[
+            *(chip for chip in place_chips if chip.name != "branch"),
+            shown_chip,
+            *([held.chip] if is_held else []),
+        ],
         baseline=Baselines(
             stream=short_id(at_place[0]),
             latest=next(iter(held.history), None),

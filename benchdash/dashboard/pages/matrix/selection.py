@@ -10,13 +10,10 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
 
 from benchdash.dashboard.charts.matrix import MatrixLook, Order, Values
-from benchdash.dashboard.compare.controls import Switch, switch, threads_filter, workloads_filter
 from benchdash.dashboard.compare.selection import read_threads
-from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with
+from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.comparison.branch_table import Around
-from benchdash.regressions.comparison.columns import ColumnContents
 from benchdash.regressions.comparison.rows import RelativeTo
 
 T = TypeVar("T", bound=str)
@@ -26,11 +23,11 @@ DEFAULT_COLUMNS: Final = 12
 
 _ORDERS: Final = (
     ("name", "name"),
-    ("last", "last change: the step into the last column, largest first"),
-    ("worst", "worst: the most lost in any column first"),
+    ("last", "change into the last column"),
+    ("worst", "most lost in any column"),
 )
 _ROWS: Final = (("grouped", "in groups"), ("flat", "without groups"), ("groups", "groups only"))
-_CHANGED: Final = (("1", "only what changed"),)
+_CHANGED: Final = (("", "all"), ("1", "only what changed"))
 _COLOURS: Final = (("certain", "what is beyond the noise"), ("size", "every difference by its size"))
 
 
@@ -78,27 +75,23 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPres
     )
 
 
-def row_filters(view: MatrixPresentation, measured: ColumnContents, look: MatrixLook) -> list[FilterChip]:
-    return [
-        workloads_filter(measured, view.workloads),
-        threads_filter(measured.threads, view.threads),
-        filters.one_of("rows", "Rows", _ROWS, view.rows, empty=""),
-        filters.one_of("sort", "Sorted by", _ORDERS, view.order, empty=""),
-        filters.some_of("changed", "Changed", _CHANGED, ["1"] if view.only_changed else []),
-        filters.one_of("colours", "Colours", _COLOURS, "size" if look.by_size else "certain", empty=""),
-    ]
-
-
-def switches(query: QueryDict, path: str, view: MatrixPresentation, *, both: bool) -> list[Switch]:
+def switches(
+    query: QueryDict, path: str, view: MatrixPresentation, look: MatrixLook, *, both: bool
+) -> list[Switch]:
     """Return the switches; ``both`` tells whether there are releases and branches to choose from."""
     address = partial(address_with, path, query)
     said = "change" if view.nights else "ratio"
     base = "the baseline" if view.nights else "the reference"
     values = (("relative", said), ("absolute", "absolute"), ("both", "both"))
     against = (("base", base), ("previous", "the column before"))
+    colours = "size" if look.by_size else "certain"
     made = [
         switch("Values", "values", values, view.values, address),
         switch("Against", "relative_to", against, view.relative_to, address),
+        switch("Workloads", "changed", _CHANGED, "1" if view.only_changed else "", address),
+        switch("Rows", "rows", _ROWS, view.rows, address),
+        switch("Sorted by", "sort", _ORDERS, view.order, address),
+        switch("Colours", "colours", _COLOURS, colours, address),
     ]
     if both:
         over = (("versions", "versions"), ("nights", "nights"))

@@ -13,15 +13,7 @@ from django.urls import path, reverse
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import ValueScale
-from benchdash.dashboard.compare.controls import (
-    AXES,
-    Switch,
-    VersionChip,
-    checks,
-    metrics_options,
-    switch,
-    threads_filter,
-)
+from benchdash.dashboard.compare.controls import AXES, VersionChip, metric_filter, threads_filter
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.compare.tables import threads_of_api
@@ -33,6 +25,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.dashboard.shell.switches import Switch, checks, switch
 from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
@@ -227,17 +220,14 @@ def _filters(
         # A setting is found by its name alone too, and what is not found has a page of its own.
         replace(setting, is_checked=False),
         replace(filters.one_of("v", "Version", versions, asked.subject.id, empty=""), is_checked=False),
-        # A thing of which there is one is no choice.
-        replace(
-            filters.one_of("hardware", "Hardware", machines, choice.hardware), is_shown=len(machines) > 1
-        ),
+        filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
+        metric_filter(measured, metric),
+        threads_filter(counts, choice.threads),
         replace(
             filters.one_of("base", "Reference", points, base, empty=""),
             is_checked=not choice.is_of_other_page,
         ),
-        filters.one_of("metric", "Metric", metrics_options(measured), metric, empty=""),
-        filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
-        threads_filter(counts, choice.threads),
+        filters.one_of("hardware", "Hardware", machines, choice.hardware),
         filters.some_of("with", "Only with", conditions, choice.only),
     ]
 
@@ -252,10 +242,11 @@ def _choice_words(choice: Choice) -> str:
 def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
     if not found.sweep:
         return []
-    x, address = choice.x or _usual_x(found.sweep), partial(choice.address, path)
+    usual, address = _usual_x(found.sweep), partial(choice.address, path)
+    x = choice.x or usual
     values = (("", "absolute"), ("relative", "relative"), ("hidden", "relative alone"))
     return [
-        switch("Along", "x", (("value", "values"), ("threads", "threads")), x, address),
+        switch("Along", "x", (("value", "values"), ("threads", "threads")), x, address, is_set=x != usual),
         switch("Figures", "values", values, choice.values, address),
         switch("Axes", "axis", AXES, choice.scale, address),
     ]

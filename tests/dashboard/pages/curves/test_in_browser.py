@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.builders import make_project, make_record, make_runs
+from tests.dashboard.controls import choose_display, opened_filter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,11 +58,10 @@ def dashes(page):
 
 def test_switches_draw_the_same_curves_another_way_and_stay_in_the_address(curves):
     assert dashes(curves) == ["dash", "solid"]
-    switch = curves.get_by_label("Fitted law", exact=True)
-    switch.get_by_role("link", name="on").click()
+    choose_display(curves, "on", of="Fitted law")
     drawn(curves)
     assert dashes(curves) == ["dot", "dash", "dot", "solid"]
-    curves.get_by_role("link", name="of own first point").click()
+    choose_display(curves, "of own first point")
     drawn(curves)
     assert "fit=usl" in curves.url
     assert "values=own" in curves.url
@@ -73,15 +73,14 @@ def test_switches_draw_the_same_curves_another_way_and_stay_in_the_address(curve
 def test_the_scale_up_is_chosen_by_chips_and_the_law_stays_drawn(curves):
     curves.goto(f"{curves.url}?fit=usl")
     drawn(curves)
-    curves.locator("#filter-from > summary").click()
-    curves.locator("#filter-from").get_by_label("2", exact=True).check()
+    opened_filter(curves, "from").get_by_label("2", exact=True).check()
     expect(curves.get_by_text("2 to 16 threads")).to_be_visible()
     assert "from=2" in curves.url
     assert "fit=usl" in curves.url
 
 
 def test_response_time_against_throughput_labels_its_points(curves):
-    curves.get_by_role("link", name="response time against throughput").click()
+    choose_display(curves, "response time against throughput")
     drawn(curves)
     labels = curves.locator(".chart").first.locator(".textpoint").all_text_contents()
     assert sorted(set(labels), key=int) == ["1", "2", "4", "8", "16"]

@@ -17,6 +17,7 @@ from benchdash.regressions.services import analyse_touched
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series, make_user
+from tests.dashboard.controls import choose_display, opened_filter
 from tests.regressions.nights import record_nights
 
 pytestmark = pytest.mark.django_db
@@ -214,9 +215,9 @@ def test_the_address_says_how_to_draw(client):
     assert chart.figure["data"][0]["y"] == [100, 100, 50]
     answer = shown(client, project, x="time")
     sides = {side.label: side for switch in answer.context["switches"] for side in switch.links}
-    assert sides["Time"].is_current
-    assert sides["Linear"].is_current
-    assert sides["Relative"].url.endswith("?x=time&relative=1")
+    assert sides["time"].is_current
+    assert sides["linear"].is_current
+    assert sides["relative"].url.endswith("?x=time&relative=1")
 
 
 def test_lines_far_apart_are_relative_unless_it_is_wished_otherwise(client):
@@ -365,7 +366,7 @@ def test_nights_are_shown_relative_to_the_control_of_their_sessions(client):
     project = make_project(public=True)
     series = make_beside_a_control([100.0, 50.0, 102.0, 120.0], [10.0, 5.0, 10.0, None], project=project)
     answer = shown(client, project, series=series.pk)
-    assert "Relative to the control" in text_of(answer)
+    assert ">relative to the control</a>" in text_of(answer)
     assert answer.context["charts"][0].figure["data"][0]["y"] == [100, 50, 102, 120]
     answer = shown(client, project, series=series.pk, control="1")
     (chart,) = answer.context["charts"]
@@ -481,10 +482,12 @@ def test_one_click_changes_the_axis_and_a_chip_keeps_it(chromium_page):
     make_series([100.0, 90.0, 95.0], project=project, workload="ro")
     make_series([50.0, 60.0, 65.0], project=project, workload="rw")
     chromium_page.goto(address(project))
-    chromium_page.get_by_role("link", name="Time").click()
-    expect(chromium_page.get_by_role("link", name="Time")).to_have_attribute("aria-current", "true")
+    choose_display(chromium_page, "time")
+    expect(chromium_page.get_by_role("link", name="time", exact=True)).to_have_attribute(
+        "aria-current", "true"
+    )
     assert "x=time" in chromium_page.url
-    chromium_page.locator("#filter-workload summary").click()
+    opened_filter(chromium_page, "workload")
     chromium_page.get_by_label("rw").check()
     expect(chromium_page.locator(".chart-title")).to_have_text(re.compile("^rw, 4 threads"))
     assert "x=time" in chromium_page.url

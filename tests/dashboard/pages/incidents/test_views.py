@@ -24,6 +24,7 @@ from benchdash.results import wording
 from benchdash.results.points import histories
 from tests.alerts.incidents import make_incident, make_machine_incident, make_silence
 from tests.builders import make_project, make_series, make_user
+from tests.dashboard.controls import opened_filter
 from tests.dashboard.page_text import text_of
 from tests.regressions.few_releases import release
 from tests.regressions.nights import night_time, record_nights
@@ -731,7 +732,7 @@ def test_an_incident_is_triaged_in_the_browser(chromium_page, sign_in):
     incident = Incident.objects.get()
     sign_in(make_user(member_of=project))
     chromium_page.goto("/p/nightly/incidents/")
-    chromium_page.locator("#filter-state summary").click()
+    opened_filter(chromium_page, "state")
     chromium_page.get_by_label("acknowledged").check()
     expect(chromium_page.locator("main")).to_contain_text("No incident like that")
     chromium_page.locator("#filter-state").get_by_label("new", exact=True).check()

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from benchdash.results.records import SampleTable
 from tests.builders import make_project, make_record, make_runs
+from tests.dashboard.controls import opened_filter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,8 +60,7 @@ def test_both_charts_are_drawn_without_a_jump(page):
 
 
 def test_the_choice_is_kept_in_the_address(page):
-    page.locator("#filter-threads > summary").click()
-    page.locator("#filter-threads").get_by_label("64").check()
+    opened_filter(page, "threads").get_by_label("64").check()
     expect(drawn(page).locator(".chart-title").first).to_have_text(re.compile("64 threads"))
     assert "threads=64" in page.url
     page.get_by_title("Make 10.6.23 the reference").click()

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.builders import make_project, make_record, make_runs
+from tests.dashboard.controls import choose_display, opened_filter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,8 +58,7 @@ def names(page):
 
 def test_versions_are_picked_and_the_back_button_gives_them_back(compare):
     assert names(compare) == sorted(VERSIONS)
-    compare.locator("#filter-v > summary").click()
-    compare.locator("#filter-v").get_by_label("10.6.23 MariaDB on bench-a").uncheck()
+    opened_filter(compare, "v").get_by_label("10.6.23 MariaDB on bench-a").uncheck()
     chosen = compare.locator(".chosen > li")
     expect(chosen).to_have_count(2)
     assert compare.url.count("v=") == 2
@@ -75,7 +75,7 @@ def test_versions_are_picked_and_the_back_button_gives_them_back(compare):
 
 
 def test_the_picker_narrows_while_one_types_and_stays_so_after_a_choice(compare):
-    compare.locator("#filter-v > summary").click()
+    opened_filter(compare, "v")
     picker = compare.locator("#filter-v")
     compare.get_by_label("Find a version").fill("bench-b 10.6")
     expect(picker.locator("label:visible")).to_have_count(1)
@@ -87,14 +87,13 @@ def test_the_picker_narrows_while_one_types_and_stays_so_after_a_choice(compare)
 
 
 def test_relative_and_logarithmic_are_one_click_each_and_kept_in_the_address(compare):
-    compare.get_by_role("link", name="relative").click()
+    choose_display(compare, "relative")
     expect(drawn(compare).locator(".ytitle").first).to_have_text("% of 10.2.44, higher is better")
-    compare.get_by_role("link", name="log", exact=True).click()
+    choose_display(compare, "log")
     drawn(compare)
     assert "values=relative" in compare.url
     assert "axis=log" in compare.url
-    compare.locator("#filter-threads > summary").click()
-    compare.locator("#filter-threads").get_by_label("16").check()
+    opened_filter(compare, "threads").get_by_label("16").check()
     expect(compare.locator(".chart-title").first).to_contain_text("16 threads")
     assert "values=relative" in compare.url
 
@@ -134,7 +133,7 @@ def test_without_scripts_the_form_chooses(browser, live_server, project):
     context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
     page = context.new_page()
     page.goto("/p/bench/compare/")
-    page.locator("#filter-v > summary").click()
+    opened_filter(page, "v")
     page.get_by_label("10.6.23 MariaDB on bench-a").uncheck()
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".chosen > li")).to_have_count(2)

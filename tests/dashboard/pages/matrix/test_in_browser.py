@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.builders import START, in_sessions, make_project, make_record, make_runs, make_user
+from tests.dashboard.controls import choose_display
 from tests.dashboard.pages.lines.test_in_browser import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,28 +47,23 @@ def rows(page):
     return page.locator(".matrix-name").all_text_contents()
 
 
-def choose(page, chip, label):
-    page.locator(f"#filter-{chip} > summary").click()
-    page.locator(f"#filter-{chip}").get_by_label(label).check()
-
-
 def test_rows_are_sorted_and_narrowed_and_the_address_keeps_it(chromium_page, project):
     page = chromium_page
     page.goto("/p/bench/compare/matrix/")
     expect(page.locator(".matrix-summary")).to_have_count(4)
     assert rows(page) == ["hot-points", "point-query", "scan", "insert"]
-    choose(page, "rows", "without groups")
+    choose_display(page, "without groups")
     expect(page.locator(".matrix-summary")).to_have_count(1)
-    choose(page, "sort", re.compile("worst"))
+    choose_display(page, "most lost in any column")
     expect(page.locator(".matrix-name").first).to_have_text("point-query")
     assert rows(page) == ["point-query", "scan", "hot-points", "insert"]
-    choose(page, "sort", re.compile("last change"))
+    choose_display(page, "change into the last column")
     expect(page.locator(".matrix-name").nth(1)).to_have_text("insert")
-    choose(page, "changed", "only what changed")
+    choose_display(page, "only what changed")
     expect(page.locator(".matrix-name")).to_have_text(["point-query", "insert", "scan"])
     page.reload()
     expect(page.locator(".matrix-name")).to_have_text(["point-query", "insert", "scan"])
-    page.get_by_role("link", name="both", exact=True).click()
+    choose_display(page, "both")
     expect(page.locator(".matrix td small").first).to_be_visible()
     assert "sort=last" in page.url
     assert "changed=1" in page.url

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.builders import in_sessions, make_project, make_record, make_runs
+from tests.dashboard.controls import opened_filter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,12 +62,10 @@ def test_slower_and_dearer_is_one_glance(pair):
 def test_sides_are_picked_and_swapped(pair):
     pair.get_by_role("link", name="Swap").click()
     expect(pair.locator(".headline")).to_contain_text("10.6.1 is 11 % faster than 10.6.2")
-    pair.locator("#filter-threads > summary").click()
-    pair.locator("#filter-threads").get_by_label("4", exact=True).check()
+    opened_filter(pair, "threads").get_by_label("4", exact=True).check()
     expect(pair.locator("#glance tbody tr")).to_have_count(1)
     expect(pair.locator(".headline")).to_contain_text("10.6.1 is 11 % faster than 10.6.2")
-    pair.locator("#filter-base > summary").click()
-    pair.locator("#filter-base").get_by_label("10.6.1 MariaDB on box").check()
+    opened_filter(pair, "base").get_by_label("10.6.1 MariaDB on box").check()
     expect(pair.get_by_role("heading", level=1)).to_have_text("10.6.1 against 10.6.1")
 
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.builders import make_project, make_record, make_runs
+from tests.dashboard.controls import choose_display, opened_filter
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,7 +66,7 @@ def ticks(page):
 def test_values_are_an_axis_and_one_click_turns_the_chart(page):
     assert ticks(page) == ["8M", "64M", "1G"]
     assert names(page) == {"1 thread", "4 threads", "16 threads"}
-    page.get_by_role("link", name="threads", exact=True).click()
+    choose_display(page, "threads")
     drawn(page)
     assert "x=threads" in page.url
     assert ticks(page) == ["1", "4", "16"]
@@ -73,7 +74,7 @@ def test_values_are_an_axis_and_one_click_turns_the_chart(page):
 
 
 def test_a_click_on_a_value_makes_it_the_reference(page):
-    page.get_by_role("link", name="relative", exact=True).click()
+    choose_display(page, "relative")
     expect(drawn(page).locator(".ytitle").first).to_have_text("% of 8M, higher is better")
     page.get_by_title("Make 1G the reference").click()
     expect(drawn(page).locator(".ytitle").first).to_have_text("% of 1G, higher is better")
@@ -83,7 +84,7 @@ def test_a_click_on_a_value_makes_it_the_reference(page):
 
 
 def test_another_setting_is_chosen_in_the_filter_line(page):
-    page.locator("#filter-setting > summary").click()
+    opened_filter(page, "setting")
     page.get_by_label("flush (2 values)").check()
     expect(page.get_by_role("heading", name="flush", level=1)).to_be_visible()
     assert ticks(page) == ["1", "4", "16"]
@@ -94,7 +95,7 @@ def test_another_setting_is_chosen_in_the_filter_line(page):
 
 
 def test_nothing_absolute_is_left_when_a_point_is_pointed_at_or_the_table_is_saved(page, tmp_path):
-    page.get_by_role("link", name="relative alone").click()
+    choose_display(page, "relative alone")
     drawn(page)
     assert "values=hidden" in page.url
     point = page.locator("figure.chart").first.locator(".scatterlayer .point").nth(1)
@@ -128,8 +129,7 @@ def test_without_scripts_the_form_chooses(browser, live_server, project):
     context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
     page = context.new_page()
     page.goto(ADDRESS)
-    page.locator("#filter-base > summary").click()
-    page.locator("#filter-base").get_by_label("64M").check()
+    opened_filter(page, "base").get_by_label("64M").check()
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".chosen > .is-base")).to_contain_text("64M = 100 %")
     context.close()
