@@ -23,7 +23,7 @@ from benchdash.regressions.sweeps.conditions import (
 from benchdash.regressions.sweeps.values import Value
 
 MAX_LINES: Final = 8
-_BETWEEN: Final = " / "
+BETWEEN: Final = " / "
 
 Pair = tuple[Value, Value]
 
@@ -54,7 +54,8 @@ def cross(
     """Cross two choices; None where no row has two pairs of their values that differ in nothing else.
 
     ``base`` is the name of a pair, such as ``8M / fsync``; without one it is the first that was measured
-    under the conditions of most rows. ``most`` is how many values stand along the axis.
+    under the conditions of most rows. A value of the axis alone means the first of its pairs. ``most`` is how
+    many values stand along the axis.
     """
     values, kept = along.values[:most], lines.values[:MAX_LINES]
     names: dict[Pair, str] = {}
@@ -66,21 +67,27 @@ def cross(
     known = [group for group in paired if group is not None]
     if not {along.factor.kind, lines.factor.kind} & {"fact", "name"}:
         known = conditions.on_one_machine(known, both)
+    measured = {group.value(both) for group in known}
+    of_value = (_name(value, line) for line in kept for value in values if written(value) == base)
+    if base not in measured:
+        base = next((name for name in of_value if name in measured), base)
     swept = conditions.sweep(known, both, base=base, most=len(names), order=list(names.values()))
     swept = swept and _alike_alone(swept)
     if swept is None:
         return None
+    pairs = {_name(value, line): (value, line) for line in kept for value in values}
+    found = [pairs[point.name] for point in swept.points]
     return Crossing(
-        along=replace(along, values=values),
-        lines=replace(lines, values=kept),
+        along=replace(along, values=tuple(one for one in values if any(one == value for value, _ in found))),
+        lines=replace(lines, values=tuple(one for one in kept if any(one == line for _, line in found))),
         sweep=swept,
-        pairs={_name(value, line): (value, line) for line in kept for value in values},
+        pairs=pairs,
         left_out=len(along.values) - len(values) + len(lines.values) - len(kept),
     )
 
 
 def _name(along: Value, line: Value) -> str:
-    return f"{written(along)}{_BETWEEN}{written(line)}"
+    return f"{written(along)}{BETWEEN}{written(line)}"
 
 
 def _paired(

@@ -18,7 +18,8 @@ class SweepSelection(Selection):
     """One setting of one version; what is empty was not chosen.
 
     ``columns`` are ids of subjects, or columns of other pages; ``setting`` is the key of a factor, ``lines``
-    that of a second one to cross it with, ``only`` are conditions as ``key=value``. ``values`` ``hidden`` leaves out all absolute figures.
+    that of a second one to cross it with, ``only`` are conditions as ``key=value``. ``values`` ``hidden``
+    leaves out all absolute figures.
     """
 
     columns: Sequence[str] = ()
