@@ -108,8 +108,8 @@ class SweepSerializer(serializers.Serializer[Any]):
 
     subject = SubjectSerializer()
     setting = SweepChoiceSerializer()
-    lines = SweepChoiceSerializer(allow_null=True)
     choices = SweepChoiceSerializer(many=True)
+    lines = SweepChoiceSerializer(allow_null=True)
     metric = serializers.CharField(source="table.metric")
     unit = serializers.CharField(source="table.unit")
     direction = serializers.ChoiceField(source="table.direction", choices=Series.Direction.choices)

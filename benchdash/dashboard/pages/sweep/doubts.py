@@ -18,7 +18,8 @@ from benchdash.regressions.sweeps.conditions import Sweep, SweepPoint
 
 def single_sessions(sweep: Sweep, rows: Sequence[Row]) -> SingleSessions:
     """Find what rests on single sessions."""
-    named = [f"{sweep.factor.name} {point.name}" for point in (sweep.base, *sweep.others)]
+    setting = "" if sweep.factor.kind == "pair" else f"{sweep.factor.name} "
+    named = [f"{setting}{point.name}" for point in (sweep.base, *sweep.others)]
     return SingleSessions.of(rows, named, subject="setting")
 
 

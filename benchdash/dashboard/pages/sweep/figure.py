@@ -216,32 +216,16 @@ def _crossed_panel(
         )
     )
     along, lines = crossing.along, lines_of(crossing)
-    # A row for each value along the axis, with a figure for each line.
-    grid = [
-        [
+    # A row for each value along the axis that was measured here, with a figure for each line.
+    grid = {
+        value: [
             measured.get((value, of_line)) or Figures(line, None, None, table.metric)
             for line, of_line in zip(lines, crossing.lines.values, strict=True)
         ]
         for value in along.values
-    ]
-    at, _ = positions(along.values)
-    traces = []
-    for index, line in enumerate(lines):
-        column = [figures[index] for figures in grid]
-        if any(figure.cell for figure in column):
-            trace = trace_of(line, at, column, look.scale, addresses.series, row.unit)
-            trace["mode"] = "lines+markers" if are_numbers(along.values) else "markers"
-            named = zip(along.values, trace["text"], strict=True)
-            trace["text"] = [f"{common.plain(common.shortened(written(one)))}: {text}" for one, text in named]
-            traces.append(trace)
-    figure = common.figure(
-        traces,
-        common.base_layout(
-            lines=len(traces),
-            xaxis=_axis_of([written(value) for value in along.values], along.values, along.factor.name),
-            yaxis=value_axis([row], table.metric, look.scale),
-        ),
-    )
+    }
+    grid = {value: figures for value, figures in grid.items() if any(one.cell for one in figures)}
+    figure = _crossed_figure(grid, lines, row, table.metric, along.factor.name, look.scale, addresses.series)
     relative = f" relative to {look.scale.relative_to}" if look.scale.relative_to else ""
     threads = "" if row.threads is None else threads_words(row.threads)
     what = f"{numbers.metric_name(table.metric)} against {along.factor.name} by {crossing.lines.factor.name}"
@@ -257,5 +241,32 @@ def _crossed_panel(
         is_crossed=True,
         corner=f"{along.factor.name} \N{MULTIPLICATION SIGN} {crossing.lines.factor.name}",
         lines=lines,
-        rows=[PanelRow(written(value), figures) for value, figures in zip(along.values, grid, strict=True)],
+        rows=[PanelRow(written(value), figures) for value, figures in grid.items()],
     )
+
+
+def _crossed_figure(
+    grid: Mapping[Value, Sequence[Figures]],
+    lines: Sequence[VersionLine],
+    row: Row,
+    metric: str,
+    along: str,
+    scale: ValueScale,
+    link: Callable[[int], str],
+) -> Figure:
+    swept = list(grid)
+    at, _ = positions(swept)
+    traces = []
+    for line, column in zip(lines, zip(*grid.values(), strict=True), strict=True):
+        if any(one.cell for one in column):
+            trace = trace_of(line, at, column, scale, link, row.unit)
+            trace["mode"] = "lines+markers" if are_numbers(swept) else "markers"
+            named = zip(swept, trace["text"], strict=True)
+            trace["text"] = [f"{common.plain(common.shortened(written(one)))}: {text}" for one, text in named]
+            traces.append(trace)
+    layout = common.base_layout(
+        lines=len(traces),
+        xaxis=_axis_of([written(value) for value in swept], swept, along),
+        yaxis=value_axis([row], metric, scale),
+    )
+    return common.figure(traces, layout)

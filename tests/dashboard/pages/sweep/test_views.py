@@ -270,7 +270,7 @@ def test_runs_that_differ_in_a_third_thing_are_not_mixed_in(client, project):
     )
     text = text_of(get(client, "setting=pool&lines=flush"))
     assert "Left out: 1 run, because more than pool and flush differs: log." in text
-    assert "2G – –" in text
+    assert "2G / fsync: 1 run" in text
 
 
 def test_what_was_left_out_because_it_varied_too_is_one_click_away(client, project):
