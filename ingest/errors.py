@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """``field`` as the sender wrote it, with a path into its JSON: ``meta.threads``, ``map.A-*.version``."""
+    """``field`` as the sender wrote it, with a path into its JSON: ``meta.threads``, ``map.A-*.version``.
+
+    ``is_missing`` is true of a required field that neither the sender nor the file says.
+    """
 
     field: str
     message: str
+    is_missing: bool = False
 
 
 class FieldsError(Exception):
@@ -18,6 +22,10 @@ class FieldsError(Exception):
     def __init__(self, errors: Iterable[FieldError]) -> None:
         self.errors = tuple(errors)
         super().__init__("; ".join(f"{error.field}: {error.message}" for error in self.errors))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(error.field for error in self.errors if error.is_missing)
 
 
 class FileTooLargeError(Exception):

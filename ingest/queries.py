@@ -2,16 +2,26 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from benchdash.accounts.access import NotVisible, Viewer
 from benchdash.accounts.models import Project, Token
-from benchdash.results.models import Run
+from benchdash.results.models import (
+    Configuration,
+    Hardware,
+    Product,
+    Run,
+    Series,
+    ServerVersion,
+    Workload,
+)
 from ingest.models import ArchiveFile, Copy, Upload
 
 # Reasons, and files that are gone, are for members.
+_MAX_SUGGESTIONS = 200
 _FOR_MEMBERS = (Upload.State.REFUSED, Upload.State.DELETED)
 
 
@@ -184,3 +194,26 @@ def upload_for(viewer: Viewer, upload_id: int, project: Project | None = None) -
 def may_see_raw(viewer: Viewer, upload: Upload) -> bool:
     is_open = upload.project.raw_files_are_public or viewer.is_member(upload.project)
     return is_open or has_sent(viewer, upload)
+
+
+def known_names(project: Project) -> dict[str, list[str]]:
+    """Return the names that a project has, by the field of an upload: suggestions for its form."""
+
+    def names(model: type[Product | Hardware | Workload | Configuration]) -> QuerySet[Any, Any]:
+        return model._default_manager.filter(project=project).order_by("name").values_list("name", flat=True)
+
+    series = Series.objects.filter(project=project).order_by()
+    found: dict[str, QuerySet[Any, Any]] = {
+        "product": names(Product),
+        "version": ServerVersion.objects.filter(project=project)
+        .order_by("-sort_key", "version")
+        .values_list("version", flat=True),
+        "hardware": names(Hardware),
+        "workload": names(Workload),
+        "configuration": names(Configuration),
+        **{
+            name: series.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
+            for name in ("build", "branch", "counterpart")
+        },
+    }
+    return {name: list(dict.fromkeys(names[:_MAX_SUGGESTIONS])) for name, names in found.items()}

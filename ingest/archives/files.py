@@ -1,5 +1,6 @@
 """The files of a folder or an archive, each with all that is said of it, received in batches."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -9,10 +10,14 @@ from django.conf import settings
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
-from ingest.archives.containers import HEAD_BYTES, Container, Member, recognise
+from ingest.archives.containers import HEAD_BYTES as CONTAINER_HEAD_BYTES
+from ingest.archives.containers import Container, Member, recognise
 from ingest.archives.path_patterns import PathRules
-from ingest.archives.plan import PlannedFile, is_configuration, plan
+from ingest.archives.plan import PlannedFile, is_configuration, may_be_companions, plan
 from ingest.errors import FieldError, FieldsError, FileRefusedError
+from ingest.formats import FORMATS
+from ingest.formats.companions import COMPANION_FORMATS
+from ingest.formats.source import HEAD_BYTES, Source
 from ingest.metadata.fields import ARCHIVE_FIELDS, read_json
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, Upload
@@ -28,6 +33,8 @@ from ingest.storage.raw_bytes import RawData
 _BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _MAX_META_BYTES: Final = 1024 * 1024
+# Files are opened before the rest is planned, to see whether they are companions.
+_MAX_ASKED: Final = 4_000
 # Companions and metas that are kept in memory, so that those of a folder are not read for each of its files.
 _MAX_CACHED: Final = 64
 
@@ -40,14 +47,19 @@ class FileSet:
     def __init__(self, container: Container, rules: PathRules, shared: Sequence[CompanionFile] = ()) -> None:
         """Plan what becomes of the files. Raises PatternError."""
         self.container = container
-        self.plan = plan((member.path for member in container.members), rules)
         self._members = {member.path: member for member in container.members}
+        asked = may_be_companions(self._members, rules)[:_MAX_ASKED]
+        self.plan = plan(self._members, rules, {path for path in asked if self.companion_format(path)})
         self._shared = tuple(shared)
         self._companion: Callable[[str], CompanionFile] = lru_cache(_MAX_CACHED)(self._read_companion)
         self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_MAX_CACHED)(self._read_meta)
 
     def number(self, path: str) -> int:
         return self._members[path].number
+
+    def size(self, path: str) -> int:
+        """Return its length in bytes."""
+        return self._members[path].size
 
     def prepared(self, file: PlannedFile, *, came_alone: bool = True) -> "Prepared":
         try:
@@ -69,7 +81,7 @@ class FileSet:
         if member.size > settings.UPLOAD_MAX_BYTES:
             raise _refused(f"it is larger than {settings.UPLOAD_MAX_BYTES} bytes (UPLOAD_MAX_BYTES)")
         with member.open() as opened:
-            if recognise(opened.read(HEAD_BYTES)):
+            if recognise(opened.read(CONTAINER_HEAD_BYTES)):
                 raise _refused("it is an archive itself; import it by itself")
         values = dict(file.fields)
         for path in file.metas:
@@ -80,6 +92,14 @@ class FileSet:
         metadata, warnings = read_metadata(values)
         companions = [*self._shared, *map(self._companion, file.companions)]
         return Arrival(file.path, _raw_data(member), metadata, companions, warnings, came_alone)
+
+    def companion_format(self, path: str) -> str:
+        """Return the companion format that knows a file by its content; empty for a result and for others."""
+        with self._members[path].open() as opened:
+            head = Source(opened.read(HEAD_BYTES)).head
+        if any(one.recognise(head) for one in FORMATS.values()):
+            return ""
+        return next((name for name, one in COMPANION_FORMATS.items() if one.recognise(head)), "")
 
     def _read_companion(self, path: str) -> CompanionFile:
         kind = Companion.Kind.CONFIGURATION if is_configuration(path) else Companion.Kind.OTHER
@@ -132,12 +152,16 @@ def batches(
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a file. ``upload`` is None for one of which nothing is stored."""
+    """What became of a file. ``upload`` is None for one of which nothing is stored.
+
+    ``missing`` are required fields that nobody says.
+    """
 
     path: str
     upload: Upload | None
     duplicate: bool = False
     errors: _Errors = field(default_factory=list)
+    missing: Sequence[str] = ()
 
 
 def take(project: Project, batch: Sequence[Prepared], *, by: Viewer, quiet: bool = False) -> list[Taken]:
@@ -152,7 +176,7 @@ def take(project: Project, batch: Sequence[Prepared], *, by: Viewer, quiet: bool
 
 def _taken(path: str, received: Received | FieldsError) -> Taken:
     if isinstance(received, FieldsError):
-        return Taken(path, None, errors=errors_of(received))
+        return Taken(path, None, errors=errors_of(received), missing=received.missing)
     upload = received.upload
     if upload.state not in Upload.FINISHED:
         import_upload(upload)
@@ -161,7 +185,7 @@ def _taken(path: str, received: Received | FieldsError) -> Taken:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What would become of a file."""
+    """What would become of a file. ``missing`` are required fields that nobody says."""
 
     path: str
     state: str
@@ -171,6 +195,7 @@ class Tried:
     errors: _Errors = field(default_factory=list)
     warnings: Sequence[str] = ()
     companions: Sequence[str] = ()
+    missing: Sequence[str] = ()
 
     @property
     def holders(self) -> list[int]:
@@ -189,15 +214,16 @@ def try_out(project: Project, file_set: FileSet) -> Iterator[Tried]:
     for file in file_set.plan.files:
         prepared = file_set.prepared(file)
         errors = prepared.errors
+        missing: Sequence[str] = ()
         if prepared.arrival:
             try:
                 tried = dry_run(project, prepared.arrival)
             except FieldsError as error:
-                errors = errors_of(error)
+                errors, missing = errors_of(error), error.missing
             except FileRefusedError as error:
                 errors = error.errors
         if errors:
-            yield Tried(file.path, REFUSED, errors=errors, companions=file.companions)
+            yield Tried(file.path, REFUSED, errors=errors, companions=file.companions, missing=missing)
             continue
         state = KNOWN_ALREADY if tried.duplicate else WOULD_BE_IMPORTED
         yield Tried(
@@ -209,6 +235,24 @@ def try_out(project: Project, file_set: FileSet) -> Iterator[Tried]:
             warnings=tried.warnings,
             companions=file.companions,
         )
+
+
+def missing_in_words(missing: Iterable[Sequence[str]]) -> list[str]:
+    """Say of each field in how many files it is missing; ``missing`` are the fields of each file."""
+    of_files = list(missing)
+    number = len(of_files)
+    counts = Counter(name for names in of_files for name in names)
+    return [
+        f"{name} is missing"
+        + (
+            ""
+            if number == 1
+            else f" in all {number} files"
+            if of == number
+            else f" in {of} of {number} files"
+        )
+        for name, of in counts.items()
+    ]
 
 
 def _refused(message: str) -> FileRefusedError:

@@ -29,6 +29,7 @@ from typing import Any
 from ingest.metadata.fields import FIELDS, MAX_PATTERN_LENGTH, in_case_of_a_slip
 
 ANY_FILE = "**/*"
+ANY_PART = "*"
 # In a mapping: what holds for the file of this path alone.
 WHOLE_PATH = "path"
 

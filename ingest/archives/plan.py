@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -32,6 +32,7 @@ MAX_COMPANIONS: Final = 50
 _BESIDE = re.compile(rf"(.+)\.(?:{'|'.join(COMPANION_WORDS)})(?:\.(?:txt|csv|log|out))?")
 # What is true of the machine is true of all results in its folder.
 _OF_THE_MACHINE = re.compile(r"(?:lscpu|cpuinfo|uname|free|systeminfo)(?:\.(?:txt|log|out))?")
+_WORD_AT_THE_END = re.compile(r"\.[A-Za-z]+$")
 _CHANGED_SETTINGS = "conf.diff"
 
 
@@ -53,42 +54,59 @@ class Plan:
     ignored: Mapping[str, str]
 
 
-def plan(paths: Iterable[str], rules: PathRules) -> Plan:
+def plan(paths: Iterable[str], rules: PathRules, companions: Collection[str] = ()) -> Plan:
     """Tell the results from what lies beside them, and from what is left alone.
 
     - ``X.meta.json`` goes with ``X.txt``, and ``meta.json`` with all results in its folder and below.
     - What fits a companion pattern goes with the results of which the same names are the same: those in its
       folder and below or, where there are none, those elsewhere. Without names, it goes with all results in
       its folder and below.
-    - ``X.vmstat.txt`` and the like go with ``X.txt``; configuration files and facts of the machine go with
+    - ``X.vmstat.txt`` and the like go with ``X.txt`` or ``X.sysbench.txt``, and so do those of ``companions``
+      (known by their content) whatever their suffixes; configuration files and facts of the machine go with
       the results in their folder and below, the nearest of each name.
 
     Raises PatternError where a result would have too many companions.
     """
-    kinds = _Kinds.of(sorted(paths), rules)
+    kinds = _Kinds.of(sorted(paths), rules, companions)
     results = _Results(kinds.results)
-    companions = _Companions()
+    given = _Companions()
     for path in sorted(kinds.usual, key=_from_far_to_near):
         # A nearer file takes the place of one of the same name, unless it belongs to one result alone.
         key = path if _BESIDE.fullmatch(_name(path)) else _name(path)
-        companions.give(path, _owners_by_name(path, results), key=key)
+        given.give(path, _owners_by_name(path, results), key=key)
+    for path in kinds.seen:
+        given.give(path, results.of_stem(path), key=path)
     for path, names in kinds.told.items():
-        companions.give(path, _owners_by_pattern(path, names, results), key=path)
+        given.give(path, _owners_by_pattern(path, names, results), key=path)
     files = tuple(
         PlannedFile(
             path,
             rules.fields_of(path, names),
             tuple(meta for meta in _metas(path) if meta in kinds.metas),
-            tuple(companions.of[path].values()),
+            tuple(given.of[path].values()),
         )
         for path, names in kinds.results.items()
     )
-    used = {meta for file in files for meta in file.metas}.union(companions.given)
-    beside = [*kinds.metas, *kinds.usual, *kinds.told]
+    used = {meta for file in files for meta in file.metas}.union(given.given)
+    beside = [*kinds.metas, *kinds.usual, *kinds.seen, *kinds.told]
     ignored = dict.fromkeys(kinds.hidden, "it is hidden")
-    ignored |= {path: "it lies beside a result that is not here" for path in beside if path not in used}
+    ignored |= {path: results.why_none_owns(path) for path in beside if path not in used}
     ignored |= dict.fromkeys(kinds.others, "it does not fit the pattern")
     return Plan(files, ignored)
+
+
+def may_be_companions(paths: Iterable[str], rules: PathRules) -> list[str]:
+    """Return the paths of which only the content tells whether they lie beside a result of the same stem."""
+    kinds = _Kinds.of(sorted(paths), rules)
+    stems: dict[str, list[str]] = defaultdict(list)
+    for path in (*kinds.results, *kinds.others):
+        stems[bare_stem(path)].append(path)
+    return [
+        path
+        for alike in stems.values()
+        if len(alike) > 1 and not kinds.results.keys().isdisjoint(alike)
+        for path in alike
+    ]
 
 
 def is_configuration(path: str) -> bool:
@@ -101,17 +119,21 @@ def is_configuration(path: str) -> bool:
 
 @dataclass(slots=True)
 class _Kinds:
-    """The paths by what they are. ``results`` and ``told``, companions by a pattern, have their names."""
+    """The paths by what they are. ``results`` and ``told``, companions by a pattern, have their names.
+
+    Companions are ``usual`` by their name and ``seen`` by their content.
+    """
 
     results: dict[str, Mapping[str, str]] = field(default_factory=dict)
     told: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
     usual: list[str] = field(default_factory=list)
     metas: dict[str, None] = field(default_factory=dict)
     hidden: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, paths: Sequence[str], rules: PathRules) -> "_Kinds":
+    def of(cls, paths: Sequence[str], rules: PathRules, seen: Collection[str] = ()) -> "_Kinds":
         kinds = cls()
         for path in paths:
             if _is_hidden(path):
@@ -122,6 +144,8 @@ class _Kinds:
                 kinds.told[path] = found[0]
             elif _is_usual_companion(_name(path)):
                 kinds.usual.append(path)
+            elif path in seen:
+                kinds.seen.append(path)
             elif (names := rules.pattern.match(path)) is not None:
                 kinds.results[path] = names
             else:
@@ -148,12 +172,14 @@ class _Results:
         self._names = names
         self._below: dict[str, list[str]] = defaultdict(list)
         self._like: dict[str, list[str]] = defaultdict(list)
+        self._bare: dict[str, list[str]] = defaultdict(list)
         self._agreeing: dict[tuple[str, ...], dict[tuple[str, ...], list[str]]] = {}
         for path in names:
             for folder in _folders(path):
                 self._below[folder].append(path)
             for stem in {path, _stem(path)}:
                 self._like[stem].append(path)
+            self._bare[bare_stem(path)].append(path)
 
     def below(self, folder: str) -> Sequence[str]:
         return self._below[folder]
@@ -161,6 +187,16 @@ class _Results:
     def like(self, path: str) -> Sequence[str]:
         """Return the results of this path, whatever their suffix."""
         return self._like[path]
+
+    def of_stem(self, path: str) -> Sequence[str]:
+        """Return the results beside a companion that have its stem; none where they are several results."""
+        found = self._bare[bare_stem(path)]
+        return found if len({_stem(one) for one in found}) == 1 else ()
+
+    def why_none_owns(self, path: str) -> str:
+        if self._bare[bare_stem(path)]:
+            return "several results have its name, and nothing says beside which of them it lies"
+        return "it lies beside a result that is not here"
 
     def agreeing(self, names: Mapping[str, str]) -> Sequence[str]:
         key = tuple(names)
@@ -196,7 +232,7 @@ def _owners_by_pattern(path: str, names: Mapping[str, str], results: _Results) -
 
 def _owners_by_name(path: str, results: _Results) -> Sequence[str]:
     if found := _BESIDE.fullmatch(_name(path)):
-        return results.like(_folder(path) + found[1])
+        return results.like(_folder(path) + found[1]) or results.of_stem(path)
     # A configuration file belongs to a result by its name, ``t04.cnf`` to ``t04.txt``.
     return results.like(_stem(path)) or results.below(_folder(path))
 
@@ -233,3 +269,9 @@ def _folders(path: str) -> list[str]:
 
 def _stem(path: str) -> str:
     return _folder(path) + PurePosixPath(_name(path)).stem
+
+
+def bare_stem(path: str) -> str:
+    """Return a path without its suffix and a word before it: ``t04.sysbench.txt`` is ``t04``."""
+    stem = _stem(path)
+    return _WORD_AT_THE_END.sub("", stem) if "." in _name(stem)[1:] else stem

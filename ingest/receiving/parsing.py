@@ -1,7 +1,7 @@
 """Reads a received file by its format, and puts into words what is wrong with it."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -108,10 +108,26 @@ def errors_of(error: Exception) -> list[dict[str, Any]]:
         case FormatError():
             return [error_of(error.message, error.line)]
         case FieldsError():
-            return [error_of(f"{one.field} {one.message}") for one in error.errors]
+            return [error_of(sentence) for sentence in _field_sentences(error)]
         case DataError():
             return [error_of("the file holds a value that the database cannot hold")]
     return [error_of(str(error))]
+
+
+def _field_sentences(error: FieldsError) -> Iterator[str]:
+    """Yield one sentence for all fields that are missing, and one for each other field."""
+    if len(error.missing) > 1:
+        yield f"{in_words(error.missing)} are required, and neither the file nor its sender says them"
+    for one in error.errors:
+        if not one.is_missing or len(error.missing) == 1:
+            yield f"{one.field} {one.message}"
+        elif ";" in one.message:
+            yield f"{one.field}: {one.message.partition('; ')[2]}"
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Return ``product, version and hardware``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def error_of(message: str, line: int | None = None) -> dict[str, Any]:

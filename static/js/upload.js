@@ -77,8 +77,10 @@ function pair() {
   tellSum();
 }
 
+// As ingest/archives/plan.py has it: t04.vmstat.txt lies beside t04.txt and beside t04.sysbench.txt.
 function isBeside(stem, name) {
-  return stem === name || stem === name.replace(/(.)\.[^.]*$/, "$1");
+  const withoutSuffix = name.replace(/(.)\.[^.]*$/, "$1");
+  return [name, withoutSuffix, withoutSuffix.replace(/(.)\.[A-Za-z]+$/, "$1")].includes(stem);
 }
 
 function suffixOf(name) {

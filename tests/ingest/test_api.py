@@ -49,6 +49,9 @@ def client_of(secret):
     return client
 
 
+NIGHT = Path(__file__).parents[2] / "ingest/samples/watch/nightly/mariadb-10.11.19/000"
+
+
 def send(client, data=SYSBENCH, name="result.txt", **fields):
     return client.post(URL, {"file": SimpleUploadedFile(name, data), **fields}, format="multipart")
 
@@ -693,6 +696,20 @@ def test_a_raw_file_is_a_download_and_never_a_page(api):
     assert response["Content-Disposition"] == 'attachment; filename="a.html"'
     understood = send(api, **SAID).json()
     assert api.get(f"{URL}{understood['id']}/raw/")["Content-Type"] == "text/plain; charset=utf-8"
+
+
+def test_a_missing_workload_is_told_with_the_one_that_the_numbers_point_to(api):
+    data = (NIGHT / "oltp_read_only.txt").read_bytes()
+    said = {name: value for name, value in SAID.items() if name != "workload"}
+    assert field_errors(send(api, data, **said)) == {
+        "workload": "is required: the file does not say it; its ratio of reads, writes and other is that of "
+        "oltp_read_only: send workload=oltp_read_only"
+    }
+    data = (NIGHT / "oltp_point_select.txt").read_bytes()
+    assert field_errors(send(api, data, **said))["workload"].endswith(
+        "is that of oltp_point_select, select_random_points or select_random_ranges"
+    )
+    assert not Upload.objects.exists()
 
 
 def test_a_raw_file_that_is_missing_is_told_with_a_sentence(api, stored_files):

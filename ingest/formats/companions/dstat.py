@@ -57,13 +57,13 @@ _DISK = "dsk/"
 _RATES = {"read": "read_mb_per_s", "writ": "write_mb_per_s"}
 _CLOCKS = ("%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
 _CLOCKS_OF_A_YEAR = ("%Y-%d-%m %H:%M:%S", "%Y-%b-%d %H:%M:%S")
-_CLOCK_NAMES = ("time", "epoch")
+CLOCK_NAMES = ("time", "epoch")
 _MAX_NAME_LENGTH = 90
 
 _COMMAND = "Cmdline:"
 _TITLES = ("Author:", "Host:", _COMMAND)
 
-_Column = tuple[str, str]
+Column = tuple[str, str]
 
 
 def recognise(head: bytes) -> bool:
@@ -79,7 +79,7 @@ def parse(source: Source) -> CompanionReport:
     last = recordings[-1]
     recording = Recording("dstat")
     first = last.rows[0][1] if last.rows else []
-    started = _time(last.columns, first)
+    started = time_of_row(last.columns, first)
     recording.began_s = clock_of(started)
     for number_, cells in last.rows[1:]:
         recording.add(_cells(last, cells, started), number_)
@@ -92,7 +92,7 @@ class _Written:
     """What one start of dstat wrote: rows with their line numbers, columns of group and name."""
 
     bytes_of_a_unit: float
-    columns: list[_Column] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
 
 
@@ -129,7 +129,7 @@ def _are_names(names: Sequence[str], groups: Sequence[str]) -> bool:
     return is_below_groups and all(map(str.strip, names))
 
 
-def _columns(groups: Sequence[str], names: Sequence[str]) -> list[_Column]:
+def _columns(groups: Sequence[str], names: Sequence[str]) -> list[Column]:
     """Return group and name of each column: ``dsk/vda:read`` below ``dsk/vda`` is its ``read``."""
     columns, group = [], ""
     for at, name in enumerate(names):
@@ -143,18 +143,19 @@ def _cells(written: _Written, texts: Sequence[str], started: datetime | None) ->
     if len(texts) != len(written.columns):
         return None
     measured = [
-        "" if column[1] in _CLOCK_NAMES else text for column, text in zip(written.columns, texts, strict=True)
+        "" if column[1] in CLOCK_NAMES else text for column, text in zip(written.columns, texts, strict=True)
     ]
     values = numbers_by_column(written.columns, measured)
     if values is None:
         return None
     cells: dict[str, float] = {}
-    if (time := _time(written.columns, texts)) and started:
+    if (time := time_of_row(written.columns, texts)) and started:
         cells[TIME] = round((time - started).total_seconds(), 3)
-    return cells | _named(values, written.bytes_of_a_unit)
+    return cells | named_samples(values, written.bytes_of_a_unit)
 
 
-def _named(values: Mapping[_Column, float], bytes_of_a_unit: float) -> dict[str, float]:
+def named_samples(values: Mapping[Column, float], bytes_of_a_unit: float) -> dict[str, float]:
+    """Return the samples of a row by their metrics, or by the group and name that dstat gives them."""
     megabytes = bytes_of_a_unit / KB_PER_MB**2
     cells: dict[str, float] = {}
     for (group, name), value in values.items():
@@ -169,7 +170,7 @@ def _named(values: Mapping[_Column, float], bytes_of_a_unit: float) -> dict[str,
     return cells | _of_single_disks(values, megabytes) if "read_mb_per_s" not in cells else cells
 
 
-def _of_single_disks(values: Mapping[_Column, float], megabytes: float) -> dict[str, float]:
+def _of_single_disks(values: Mapping[Column, float], megabytes: float) -> dict[str, float]:
     """Add up the rates of single disks where no column has their sum."""
     disks = whole_devices(group.removeprefix(_DISK) for group, _ in values if group.startswith(_DISK))
     if not disks:
@@ -180,7 +181,7 @@ def _of_single_disks(values: Mapping[_Column, float], megabytes: float) -> dict[
     }
 
 
-def _time(columns: Sequence[_Column], texts: Sequence[str]) -> datetime | None:
+def time_of_row(columns: Sequence[Column], texts: Sequence[str]) -> datetime | None:
     """Return the time of a row, in UTC where it is an ``epoch``; None where no column says it."""
     for (_, name), text in zip(columns, texts, strict=False):
         if name == "epoch" and (epoch := number(text)) is not None:

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from statistics import fmean
 from typing import TypeVar
 
@@ -32,6 +32,10 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}(?:[.,][0-9]{1,9})?")
 _BANNER = re.compile(r"Linux (\S+) \(.*\)\s+\S+\s+_(\S+)_\s+\(([0-9]{1,6}) CPU\)")
 _TIME_OF_DAY = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[^0-9]?([AP])M)?", re.IGNORECASE)
 _DAY = 24 * 60 * 60
+_EPOCH = re.compile(r"[0-9]{9,10}(?:\.[0-9]{1,9})?")
+_FRACTION = re.compile(r"(?<=:[0-9]{2})[.,][0-9]{1,9}")
+_ZONE_OF_DATE = re.compile(r"(:[0-9]{2} )[A-Z]{2,5} (?=[0-9]{4}$)")
+_YEAR_OF_A_CLOCK = 1900
 # No CPU can be busier than this, and no other number larger.
 _MAX_PER_CENT = 101
 _MAX_NUMBER = 1e15
@@ -118,6 +122,34 @@ def parsed_time(text: str, *patterns: str) -> datetime | None:
         except ValueError:
             continue
     return None
+
+
+def moment(text: str) -> datetime | None:
+    """Return the time of a stamp before a line: ISO 8601, seconds since 1970, of syslog, ``date`` or a clock.
+
+    Of a clock the day is not known, and of syslog the year: the first one, and a leap year, stand for them.
+    """
+    text = _ZONE_OF_DATE.sub(r"\1", text.strip().strip("[]():,|-").strip())
+    if _EPOCH.fullmatch(text):
+        return datetime.fromtimestamp(float(text), UTC)
+    try:
+        return datetime.fromisoformat(text.replace(",", "."))
+    except ValueError:
+        text = _FRACTION.sub("", text)
+    return parsed_time(text, "%H:%M:%S", "%a %b %d %H:%M:%S %Y", "%Y/%m/%d %H:%M:%S") or parsed_time(
+        f"2024 {text}", "%Y %b %d %H:%M:%S"
+    )
+
+
+def seconds_between(start: datetime | None, later: datetime | None) -> float | None:
+    """Return how many seconds lie between two times; None where one is not known, or only one has a zone.
+
+    Of two times of a clock the later one may be of the next day.
+    """
+    if start is None or later is None or (start.tzinfo is None) != (later.tzinfo is None):
+        return None
+    seconds = (later - start).total_seconds()
+    return seconds % _DAY if start.year == later.year == _YEAR_OF_A_CLOCK else seconds
 
 
 def csv_cells(line: str, delimiter: str = ",") -> list[str]:

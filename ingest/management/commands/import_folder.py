@@ -1,5 +1,7 @@
+import json
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,16 +20,22 @@ from ingest.archives.files import (
     Taken,
     Tried,
     batches,
+    missing_in_words,
     take,
     try_out,
 )
 from ingest.archives.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
+from ingest.archives.previews import FolderPreview, preview
 from ingest.archives.services import archive_limits
+from ingest.errors import FieldsError
 from ingest.management.shared import error_in_words, project_called
+from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Upload
-from ingest.queries import RunSummary, holders_of
+from ingest.queries import RunSummary, holders_of, known_names
+from ingest.receiving.records import REQUIRED
 
 _SHOWN_RUNS = 5
+_MAX_ROWS = 20
 # Files that are other forms of runs that are there.
 COPIES = "of them copies"
 
@@ -40,9 +48,9 @@ class Command(BaseCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument(
             "--pattern",
-            default=ANY_FILE,
             metavar="P",
-            help="which files, and what their paths mean: x.{version}_{build}/sb.o.{workload}.dop{threads}",
+            help="which files, and what their paths mean: x.{version}_{build}/sb.o.{workload}.dop{threads}; "
+            "--propose guesses one",
         )
         parser.add_argument(
             "--companion",
@@ -60,7 +68,9 @@ class Command(BaseCommand):
             help="which files are runs of the control, a build that never changes: **/*.control.*; "
             "may be repeated",
         )
-        parser.add_argument("--map", type=Path, metavar="FILE", help="JSON: what parts of names mean")
+        parser.add_argument(
+            "--map", metavar="FILE", help="what parts of names mean: a file of JSON, or the JSON itself"
+        )
         parser.add_argument(
             "--set",
             action="append",
@@ -71,22 +81,31 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="say what each file would become, store nothing"
         )
+        parser.add_argument(
+            "--propose",
+            action="store_true",
+            help="say what names and files say, what is missing, and the command to run; store nothing",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = project_called(options["project"])
+        pattern = options["pattern"] or ANY_FILE
         try:
-            rules = PathRules.parse(
-                options["pattern"], _path_map(options), options["companion"], options["control"]
-            )
+            rules = PathRules.parse(pattern, _path_map(options), options["companion"], options["control"])
             with _container(options["folder"]) as container:
+                if options["propose"]:
+                    self._propose(project, container, options)
+                    return
                 file_set = FileSet(container, rules)
                 if not file_set.plan.files and not container.refused:
-                    raise CommandError(
-                        f"no file of {options['folder']} fits the pattern {options['pattern']!r}"
-                    )
+                    raise CommandError(f"no file of {options['folder']} fits the pattern {pattern!r}")
                 run = self._try if options["dry_run"] else self._import
-                counts = run(project, file_set)
-        except (BeingDeleted, PatternError, ContainerError, OSError) as error:
+                counts, missing = run(project, file_set)
+                for told in missing_in_words(missing) if any(missing) else ():
+                    self.stderr.write(told)
+                if any(missing) and not options["pattern"]:
+                    self._propose(project, container, options)
+        except (BeingDeleted, FieldsError, PatternError, ContainerError, OSError) as error:
             raise CommandError(str(error)) from None
         for warning in [*rules.warnings(), *container.warnings]:
             self.stderr.write(warning)
@@ -94,12 +113,48 @@ class Command(BaseCommand):
         if counts[REFUSED] and not set(+counts) - {REFUSED, IGNORED}:
             raise CommandError("every file was refused")
 
-    def _try(self, project: Project, file_set: FileSet) -> Counter[str]:
+    def _propose(self, project: Project, container: Container, options: Mapping[str, Any]) -> None:
+        """Say what the names of the files are taken to say, and the command that imports them so."""
+        path_map = _path_map(options)
+        said, _ = read_metadata(
+            {
+                **path_map.fields,
+                "pattern": options["pattern"],
+                "path_map": path_map.parts,
+                "companion_pattern": options["companion"],
+            }
+        )
+        shown = preview(
+            container,
+            said,
+            known=known_names(project),
+            controls=options["control"],
+            is_given=bool(options["pattern"]),
+        )
+        self.stdout.write("\t".join(["file", *shown.columns]))
+        for row in shown.rows[:_MAX_ROWS]:
+            self.stdout.write("\t".join([row.path, *(cell.value or "?" for cell in row.cells)]))
+        if len(shown.rows) > _MAX_ROWS:
+            self.stdout.write(f"and {len(shown.rows) - _MAX_ROWS} files more")
+        for path, reason in shown.no_results[:_MAX_ROWS]:
+            self.stdout.write(f"{path}: not a result, {reason}")
+        if len(shown.no_results) > _MAX_ROWS:
+            self.stdout.write(f"and {len(shown.no_results) - _MAX_ROWS} more that are no results")
+        for told in (*shown.notes, *shown.in_words()):
+            self.stdout.write(told)
+        if shown.by_ratio:
+            self.stdout.write("the workload is guessed from the ratio of reads, writes and other")
+        self.stdout.write("these are guesses; to import so, correct what is wrong in this command:")
+        self.stdout.write(_command(shown, options))
+
+    def _try(self, project: Project, file_set: FileSet) -> tuple[Counter[str], list[Sequence[str]]]:
         counts: Counter[str] = Counter()
+        missing: list[Sequence[str]] = []
         for tried in (*try_out(project, file_set), *file_set.left_aside()):
             counts[tried.state] += 1
             self._tell(tried)
-        return counts
+            missing += [] if tried.state == IGNORED else [tried.missing]
+        return counts, missing
 
     def _tell(self, tried: Tried) -> None:
         if tried.state == IGNORED:
@@ -116,15 +171,17 @@ class Command(BaseCommand):
         for warning in tried.warnings:
             self.stdout.write(f"  {warning}")
 
-    def _import(self, project: Project, file_set: FileSet) -> Counter[str]:
+    def _import(self, project: Project, file_set: FileSet) -> tuple[Counter[str], list[Sequence[str]]]:
         refused = [tried for tried in file_set.left_aside() if tried.state == REFUSED]
         counts = Counter({REFUSED: len(refused), IGNORED: len(file_set.plan.ignored)})
         troubles = [(one.path, one.errors) for one in refused]
         uploads: list[list[int]] = []
+        missing: list[Sequence[str]] = []
         done, total = 0, len(file_set.plan.files)
         for batch in batches(file_set, file_set.plan.files):
             all_taken = take(project, batch, by=NOBODY)
             uploads.append([taken.upload.pk for taken in all_taken if taken.upload])
+            missing += [taken.missing for taken in all_taken]
             for taken in all_taken:
                 counts[_outcome(taken)] += 1
                 if taken.errors:
@@ -136,7 +193,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{path}: {'; '.join(map(error_in_words, errors))}")
         refresh_statistics()
         counts[COPIES] = sum(len(holders_of(of_batch)) for of_batch in uploads)
-        return counts
+        return counts, missing
 
 
 @contextmanager
@@ -157,8 +214,9 @@ def _outcome(taken: Taken) -> str:
     return KNOWN_ALREADY if taken.duplicate else str(taken.upload.state)
 
 
-def _path_map(options: dict[str, Any]) -> PathMap:
-    path_map = PathMap.parse(options["map"].read_text(encoding="utf-8")) if options["map"] else PathMap()
+def _path_map(options: Mapping[str, Any]) -> PathMap:
+    given = options["map"] or "{}"
+    path_map = PathMap.parse(given if given.startswith("{") else Path(given).read_text(encoding="utf-8"))
     fields = dict(path_map.fields)
     for pair in options["set"]:
         name, separator, value = pair.partition("=")
@@ -166,6 +224,22 @@ def _path_map(options: dict[str, Any]) -> PathMap:
             raise PatternError(f"--set {pair!r} must be FIELD=VALUE")
         fields[name] = value
     return PathMap(path_map.parts, fields)
+
+
+def _command(shown: FolderPreview, options: Mapping[str, Any]) -> str:
+    """Write the command as a shell takes it; what is missing stands as ``hardware=``, to be filled in."""
+    fields = {**shown.fields, **_path_map(options).fields}
+    missing = {name for row in shown.rows for name in row.missing}
+    words = ["manage.py", "import_folder", "--project", options["project"]]
+    words += ["--pattern", shown.pattern] if shown.pattern else []
+    words += ["--map", json.dumps(shown.parts, ensure_ascii=False)] if shown.parts else []
+    for name in ("companion", "control"):
+        patterns = [*options[name], *(shown.companion_patterns if name == "companion" else ())]
+        words += [word for pattern in dict.fromkeys(patterns) for word in (f"--{name}", pattern)]
+    for name, value in fields.items():
+        words += ["--set", f"{name}={value}"]
+    words += [word for name in REQUIRED if name in missing for word in ("--set", f"{name}=")]
+    return shlex.join([*words, str(options["folder"])])
 
 
 def _runs_in_words(runs: Sequence[RunSummary]) -> str:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,60 @@ def test_a_dry_run_names_what_lies_beside_and_what_is_left_alone(tmp_path, capsy
     assert "  with sb.vm.reads.dop4" in told
     assert "README.md: ignored, it does not fit the pattern" in told
     assert told.endswith("1 would be imported, 1 ignored\n")
+
+
+def thread_counts_of_two_versions(folder):
+    """Reports whose names say product, version, workload and threads, beside samples and a description."""
+    measured = SAMPLES / "releases/sysbench"
+    for version in ("10.11.5", "10.11.19"):
+        for threads in (4, 8, 16):
+            data = (measured / f"mariadb-{version}/oltp_read_only/rep1/t{threads:02}.txt").read_bytes()
+            (folder / f"ma_{version}_RO_{threads}th.sysbench.txt").write_bytes(data)
+    (folder / "ma_10.11.5_RO_4th.vmstat.txt").write_bytes(
+        (measured / "mariadb-10.11.19/oltp_read_only/rep1/t08.vmstat.txt").read_bytes()
+    )
+    (folder / "README.md").write_text("how it was measured\n")
+
+
+@pytest.mark.django_db
+def test_the_proposed_command_imports_what_was_shown(tmp_path, capsys):
+    make_project(slug="p")
+    folder = tmp_path / "of two versions"
+    folder.mkdir()
+    thread_counts_of_two_versions(folder)
+    call_command("import_folder", "--project=p", "--propose", str(folder))
+    assert not Upload.objects.exists()
+    *told, command = capsys.readouterr().out.splitlines()
+    assert told[0] == "file\tproduct\tversion\thardware\tworkload\tthreads"
+    assert told[1] == "ma_10.11.19_RO_16th.sysbench.txt\tMariaDB\t10.11.19\t?\toltp_read_only\t16"
+    assert "0 of 6 files are complete" in told
+    assert "hardware is missing in all 6 files" in told
+    assert any(line.startswith("README.md: not a result") for line in told)
+
+    program, *arguments = shlex.split(command)
+    assert program == "manage.py"
+    with pytest.raises(CommandError, match="every file was refused"):
+        call_command(*arguments)
+    assert "hardware is missing in all 6 files" in capsys.readouterr().err
+    call_command(*[one + "m1" if one == "hardware=" else one for one in arguments])
+    assert "6 imported" in capsys.readouterr().out
+    runs = Run.objects.order_by("version__sort_key", "threads")
+    assert {(one.version.product.name, one.workload.name) for one in runs} == {("MariaDB", "oltp_read_only")}
+    assert list(runs.values_list("version__version", "threads")) == [
+        (version, threads) for version in ("10.11.5", "10.11.19") for threads in (4, 8, 16)
+    ]
+
+
+@pytest.mark.django_db
+def test_without_a_pattern_what_is_missing_is_told_once_and_a_command_proposed(tmp_path, capsys):
+    make_project(slug="p")
+    thread_counts_of_two_versions(tmp_path)
+    with pytest.raises(CommandError, match="every file was refused"):
+        call_command("import_folder", "--project=p", str(tmp_path))
+    captured = capsys.readouterr()
+    assert captured.err.count("product, version, hardware and workload are required") == 6
+    assert "version is missing in 6 of 7 files" in captured.err
+    assert "--pattern 'ma_{version}_RO_{threads}th.sysbench.txt'" in captured.out
 
 
 @pytest.mark.django_db

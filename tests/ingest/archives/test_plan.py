@@ -3,7 +3,7 @@
 import pytest
 
 from ingest.archives.path_patterns import PathRules, PatternError
-from ingest.archives.plan import is_configuration, plan
+from ingest.archives.plan import is_configuration, may_be_companions, plan
 
 
 def planned(paths, pattern=None, companions=()):
@@ -28,6 +28,34 @@ def test_what_lies_beside_a_result_goes_with_it_by_its_name():
     found, ignored = planned(["t04.txt", "t04.vmstat.txt", "t04.cnf", "t08.txt", "t16.vmstat.txt"])
     assert found == {"t04.txt": ((), ("t04.cnf", "t04.vmstat.txt")), "t08.txt": ((), ())}
     assert ignored == {"t16.vmstat.txt": "it lies beside a result that is not here"}
+
+
+def test_a_companion_pairs_by_stem_with_a_result_that_carries_the_name_of_its_tool():
+    names = ("sysbench", "vmstat", "iostat", "dstat")
+    paths = [f"mysql/8.0.45/Tier12G_RW_{n}th.{name}.txt" for n in (16, 64) for name in names]
+    found, ignored = planned(paths)
+    assert found == {
+        f"mysql/8.0.45/Tier12G_RW_{n}th.sysbench.txt": (
+            (),
+            tuple(f"mysql/8.0.45/Tier12G_RW_{n}th.{name}.txt" for name in ("dstat", "iostat", "vmstat")),
+        )
+        for n in (16, 64)
+    }
+    assert ignored == {}
+
+
+def test_a_companion_known_by_its_content_pairs_by_stem_unless_several_results_have_it():
+    paths = ["a/t04.log", "a/t04.cpu", "b/t04.mysql.txt", "b/t04.mariadb.txt", "b/t04.cpu", "c/t08.cpu"]
+    rules = PathRules.parse()
+    assert may_be_companions(paths, rules) == [*paths[1::-1], paths[4], paths[3], paths[2]]
+    made = plan(paths, rules, {"a/t04.cpu", "b/t04.cpu"})
+    assert {one.path: one.companions for one in made.files} == {
+        "a/t04.log": ("a/t04.cpu",),
+        "b/t04.mysql.txt": (),
+        "b/t04.mariadb.txt": (),
+        "c/t08.cpu": (),
+    }
+    assert made.ignored["b/t04.cpu"].startswith("several results have its name")
 
 
 def test_configurations_and_facts_of_the_machine_go_with_all_below_and_the_nearest_counts():

@@ -223,6 +223,22 @@ def test_companions_of_the_archive_and_in_it_go_with_its_files(api):
     assert Run.objects.get(version__version="10.6.1").content.settings == {"innodb_buffer_pool_size": "1G"}
 
 
+def test_companions_are_known_by_their_content_and_pair_by_stem(api):
+    beside = Path(__file__).parents[1] / "fixtures_companions"
+    vmstat, iostat = (beside / "vmstat/plain.txt").read_bytes(), (beside / "iostat/extended.txt").read_bytes()
+    stem = "mysql/8.0.45/Tier12G_RW_16th"
+    files = {f"{stem}.sysbench.txt": REPORT, f"{stem}.iostat.txt": iostat}
+    files |= {"mysql/8.0.45/other.log": OTHER, "mysql/8.0.45/other.cpu": vmstat}
+    said = {"product": "MySQL", "version": "8.0.45", "workload": "rw", "pattern": None}
+    archive = sent(api, tar_of(files), **said)
+    assert set(states(archive)) == {f"{stem}.sysbench.txt", "mysql/8.0.45/other.log"}
+    named = Companion.objects.order_by("upload__name", "name").values_list("upload__name", "name", "format")
+    assert [one for one in named if one[2]] == [
+        ("Tier12G_RW_16th.sysbench.txt", "Tier12G_RW_16th.iostat.txt", "iostat"),
+        ("other.log", "other.cpu", "vmstat"),
+    ]
+
+
 def test_what_is_said_of_all_files_gives_way_to_what_a_path_says(api):
     path_map = {"version": {"ma101114": {"product": "MariaDB", "version": "10.11.14"}, "my8044": "8.0.44"}}
     files = {"ma101114/reads.txt": REPORT, "my8044/reads.txt": OTHER}

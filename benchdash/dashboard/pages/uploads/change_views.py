@@ -23,7 +23,7 @@ from ingest import services
 from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
-from ingest.queries import other_forms, upload_for
+from ingest.queries import known_names, other_forms, upload_for
 from ingest.receiving.reimports import ReimportOutcome, Reread, readable_uploads, reimport
 
 # The first of these that tells two values apart.
@@ -144,7 +144,7 @@ def _change_page(
     context = {
         "upload": shown,
         "form": form,
-        "known": received.known_names(page.project),
+        "known": known_names(page.project),
         "is_small": is_small(shown),
         "preview_seconds": settings.ARCHIVE_DRY_RUN_SECONDS,
         **(found or {}),

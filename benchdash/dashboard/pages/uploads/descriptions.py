@@ -7,19 +7,13 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Max, Min, QuerySet, Value
+from django.db.models import Count, Max, Min, Value
 from django.db.models.functions import Concat
 
 from benchdash.accounts.models import AuditEntry, Project, Token, User
 from benchdash.dashboard.shell import numbers
 from benchdash.results.models import (
-    Configuration,
-    Hardware,
-    Product,
     Run,
-    Series,
-    ServerVersion,
-    Workload,
 )
 from ingest.errors import FileUnavailableError
 from ingest.masking import mask_text
@@ -30,7 +24,6 @@ from ingest.storage import raw_bytes
 
 _LINES_EACH_SIDE: Final = 2
 _MAX_LINE_LENGTH: Final = 300
-_MAX_SUGGESTIONS: Final = 200
 
 
 @dataclass(frozen=True)
@@ -85,29 +78,6 @@ def senders(project: Project) -> list[tuple[str, str]]:
 def is_small(upload: Upload) -> bool:
     """Whether it is read while somebody waits."""
     return upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not upload.is_archive
-
-
-def known_names(project: Project) -> dict[str, list[str]]:
-    """Return the names that a project has, by the field of an upload: suggestions for its form."""
-
-    def names(model: type[Product | Hardware | Workload | Configuration]) -> QuerySet[Any, Any]:
-        return model._default_manager.filter(project=project).order_by("name").values_list("name", flat=True)
-
-    series = Series.objects.filter(project=project).order_by()
-    found: dict[str, QuerySet[Any, Any]] = {
-        "product": names(Product),
-        "version": ServerVersion.objects.filter(project=project)
-        .order_by("-sort_key", "version")
-        .values_list("version", flat=True),
-        "hardware": names(Hardware),
-        "workload": names(Workload),
-        "configuration": names(Configuration),
-        **{
-            name: series.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
-            for name in ("build", "branch", "counterpart")
-        },
-    }
-    return {name: list(dict.fromkeys(names[:_MAX_SUGGESTIONS])) for name, names in found.items()}
 
 
 @dataclass(frozen=True)

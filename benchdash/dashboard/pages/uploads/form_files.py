@@ -15,7 +15,7 @@ from benchdash.dashboard.compare.next_steps import NextSteps, next_steps
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
 from ingest.archives import services as archive_services
-from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
+from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX, bare_stem
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
@@ -217,7 +217,7 @@ def _with_neighbours(
 
 def _is_beside(file: "UploadedFile[Any]", result: "UploadedFile[Any]") -> bool:
     stem = _name(file).removesuffix(_suffix(_name(file)))
-    return stem in (_name(result), PurePath(_name(result)).stem)
+    return stem in (_name(result), PurePath(_name(result)).stem, bare_stem(_name(result)))
 
 
 def _suffix(name: str) -> str:

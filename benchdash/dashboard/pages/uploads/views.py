@@ -33,6 +33,7 @@ from ingest.models import Upload
 from ingest.queries import (
     file_counts,
     holders_of,
+    known_names,
     may_see_raw,
     other_forms,
     run_summaries,
@@ -135,7 +136,7 @@ def _form(
         "form": form,
         "outcomes": outcomes,
         "nothing_chosen": outcomes == [],
-        "known": received.known_names(page.project),
+        "known": known_names(page.project),
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "beside_suffixes": " ".join(form_files.BESIDE_SUFFIXES),
         "configuration_suffixes": " ".join(form_files.CONFIGURATION_SUFFIXES),

@@ -1,0 +1,611 @@
+"""Proposes a path pattern, a mapping and fields from the names of files: a guess for a person to confirm.
+
+What varies between the names becomes a name in braces, what all share stays as it is, and its words are
+fields of all files.
+"""
+
+import dataclasses
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
+from typing import Any, Final
+
+from ingest.archives.path_patterns import (
+    ANY_FILE,
+    ANY_PART,
+    WHOLE_PATH,
+    PathMap,
+    PathPattern,
+    PatternError,
+    field_called,
+)
+from ingest.archives.path_words import Word, words_in, workload_called
+from ingest.metadata.fields import FIELDS
+
+# Beyond this many files a mapping cannot name each.
+MAX_FILES_BY_PATH: Final = 300
+# Of more files than this the rest are taken to be named alike.
+_MAX_STUDIED: Final = 3_000
+# So many of the files must say a thing in the same place for it to be taken.
+_MOST: Final = 0.6
+_USUAL_THREADS: Final = frozenset(
+    [*(2**n for n in range(15)), 6, 10, 12, 20, 24, 40, 48, 50, 80, 96, 100, 192, 200, 384, 400, 768, 1000]
+)
+_OF_A_PLACE: Final = ("product", "version", "hardware")
+_OWN_FIELDS: Final = ("product", "version", "hardware", "workload", "repetition", "session", "started_at")
+# What all names share of these says nothing of the files to come.
+_OF_ONE_RUN: Final = ("repetition", "session", "started_at")
+_SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", "json", "md"})
+_MAX_GROUPS: Final = 8
+# Two names alone do not show what varies.
+_MIN_ALIKE: Final = 2
+_NUMBERS: Final = ("threads", "repetition")
+_NUMBERED_BY_MAJOR: Final = ("pgbench", "postgres", "postgresql", "pg")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """What a file, or a meta beside it, says: names of fields, its threads, the workloads that it may be.
+
+    ``workload`` is None where the file says none, or several.
+    """
+
+    fields: Collection[str] = ()
+    threads: int | None = None
+    workload: str | None = None
+    likely_workloads: tuple[str, ...] = ()
+
+
+NO_WORDS: Final = OwnWords()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """``pattern`` is empty where none is needed. ``parts`` is a mapping without its ``fields``.
+
+    ``left_out`` are paths that the pattern does not fit.
+    """
+
+    pattern: str = ""
+    parts: Mapping[str, Mapping[str, Mapping[str, Any]]] = dataclasses.field(default_factory=dict)
+    fields: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    left_out: Sequence[str] = ()
+
+
+def propose(
+    paths: Iterable[str],
+    own_words: Mapping[str, OwnWords] | None = None,
+    known: Mapping[str, Sequence[str]] | None = None,
+) -> Proposal:
+    """Propose how to read these paths of results.
+
+    ``own_words`` is what is known of the files themselves, by path; ``known`` are names of the project, by
+    field.
+    """
+    own = own_words or {}
+    names = [_Name(path, words_in(path, known), own.get(path, NO_WORDS)) for path in sorted(paths)]
+    if all(one in name.own.fields for name in names for one in ("product", "version", "workload")):
+        named = [_joined(word for word in name.words if word.field not in name.own.fields) for name in names]
+        return Proposal(
+            fields={name: value for name, value in _common_to(named).items() if name in _OF_A_PLACE}
+        )
+    _leave_to_files(names)
+    if len(names) < 2:
+        return Proposal(fields=_joined(names[0].words))
+    groups = _groups(names[:: len(names) // _MAX_STUDIED + 1])
+    drafts = [_draft(*group) for group in groups]
+    return _for_all(drafts[0], names) or _by_path(drafts, names)
+
+
+@dataclass(slots=True)
+class _Name:
+    """A path with the words in it that count, and what its file says."""
+
+    path: str
+    words: list[Word]
+    own: OwnWords
+
+    def slots(self) -> dict["_Slot", Word]:
+        """Return the words by where they stand."""
+        counts: Counter[tuple[int, str]] = Counter()
+        found = {}
+        for word in self.words:
+            place = self.path.count("/", 0, word.start), word.field
+            counts[place] += 1
+            found[*place, counts[place]] = word
+        return found
+
+
+# In which part between ``/``, which field, and the how manieth of this field there.
+_Slot = tuple[int, str, int]
+
+
+# --- which words count --------------------------------------------------------------------------------------
+
+
+def _leave_to_files(names: Sequence[_Name]) -> None:
+    """Take nothing from a name that most files say themselves, and no threads that are not those printed."""
+    said = {one for one in _OWN_FIELDS if _is_said(names, one)}
+    is_wrong = any(
+        word.field == "threads" and name.own.threads not in (None, word.values["threads"])
+        for name in names
+        for word in name.words
+    )
+    for name in names:
+        name.words = [
+            replace(word, values={}) if word.field in said else word
+            for word in name.words
+            if not (is_wrong and word.field == "threads")
+        ]
+
+
+def _groups(names: Sequence[_Name]) -> Iterator[tuple[list[_Name], list[_Slot]]]:
+    """Yield names that have their words in the same places, with these places; most names first."""
+    rest = list(names)
+    for _ in range(_MAX_GROUPS):
+        if not rest:
+            return
+        group, slots = _with_common_slots(_largest_group(rest, lambda name: name.path.count("/")))
+        yield group, slots
+        grouped = {name.path for name in group}
+        rest = [name for name in rest if name.path not in grouped]
+
+
+def _with_common_slots(names: Sequence[_Name]) -> tuple[list[_Name], list[_Slot]]:
+    """Return the names that have a word in each of the places where most have one, and these places."""
+    found = [name.slots() for name in names]
+    counts = Counter(slot for slots in found for slot in slots)
+    by_field: dict[str, list[_Slot]] = defaultdict(list)
+    for slot, number in counts.items():
+        # Names of workloads are not all known; where a part holds them, all of them are taken as they stand.
+        if number >= (len(names) if slot[1] == "workload" else _MOST * len(names)):
+            by_field[slot[1]].append(slot)
+
+    def rank(slot: _Slot) -> tuple[bool, bool, _Slot]:
+        texts = {slots[slot].text for slots in found if slot in slots}
+        beside_a_version = slot[1] == "product" and any(
+            other[0] in (slot[0], slot[0] + 1) for other in by_field.get("version", ())
+        )
+        return len(texts) > 1, beside_a_version, slot
+
+    chosen = sorted(max(slots, key=rank) for slots in by_field.values())
+    having = [name for name, slots in zip(names, found, strict=True) if all(slot in slots for slot in chosen)]
+    if not having:
+        return list(names), []
+    return _largest_group(having, lambda name: _order(name, chosen)), chosen
+
+
+def _order(name: _Name, slots: Sequence[_Slot]) -> tuple[str, ...]:
+    found = name.slots()
+    return tuple(slot[1] for slot in sorted(slots, key=lambda slot: found[slot].start))
+
+
+def _largest_group(names: Sequence[_Name], key: Callable[[_Name], Any]) -> list[_Name]:
+    groups: dict[Any, list[_Name]] = defaultdict(list)
+    for name in names:
+        groups[key(name)].append(name)
+    return max(groups.values(), key=len, default=[])
+
+
+# --- a draft ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Variable:
+    """A part that varies: its text in each name. ``field`` is empty where no word says what it is.
+
+    ``inner`` are the variables of which it is made, where nothing tells where one of them ends.
+    """
+
+    texts: list[str]
+    field: str = ""
+    meanings: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    is_in_file_name: bool = False
+    before: str = ""
+    inner: list["_Variable"] = dataclasses.field(default_factory=list)
+
+
+_Part = str | _Variable
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """How names that are built alike would be read. ``slots`` are the places of their words."""
+
+    text: str
+    pattern: PathPattern
+    parts: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    fields: Mapping[str, Any]
+    slots: Sequence[_Slot]
+
+    def read(self, name: _Name) -> dict[str, Any] | None:
+        """Return the fields that the pattern gives; None where it does not fit."""
+        parts = self.pattern.match(name.path)
+        return None if parts is None else PathMap(self.parts, self.fields).read(parts)
+
+    def meant(self, name: _Name) -> dict[str, Any]:
+        """Return the fields that the words of a name give."""
+        found = name.slots()
+        return _joined(found[slot] for slot in self.slots if slot in found)
+
+
+def _draft(names: Sequence[_Name], slots: Sequence[_Slot]) -> _Draft | None:
+    """Write the pattern of names that have their words in the same places; None where there is none."""
+    if len(names) < _MIN_ALIKE:
+        return None
+    try:
+        return _written(names, slots)
+    except PatternError:
+        return None
+
+
+def _written(names: Sequence[_Name], slots: Sequence[_Slot]) -> _Draft:
+    found = [name.slots() for name in names]
+    varying = [slot for slot in slots if len({own[slot].text for own in found}) > 1]
+    constants = {slot[1]: found[0][slot] for slot in slots if slot not in varying}
+    words = [sorted((own[slot] for slot in varying), key=lambda word: word.start) for own in found]
+    parts: list[_Part] = []
+    for number in range(len(varying) + 1):
+        gaps = [
+            name.path[own[number - 1].end if number else 0 : own[number].start if number < len(own) else None]
+            for name, own in zip(names, words, strict=True)
+        ]
+        parts += _gap(gaps)
+        if number < len(varying):
+            parts.append(_of_words([own[number] for own in words]))
+    parts = _without_neighbours(parts)
+    _name_unknowns(parts, names, constants)
+    variables = [part for part in parts if isinstance(part, _Variable)]
+    fields = _joined(word for name, word in constants.items() if name not in _OF_ONE_RUN)
+    given = {variable.field for variable in variables} & fields.keys()
+    text = "".join(map(_as_written, parts))
+    return _Draft(
+        text,
+        PathPattern.parse(text),
+        {variable.field: variable.meanings for variable in variables if variable.meanings},
+        {name: value for name, value in fields.items() if name not in given},
+        [
+            slot
+            for slot in slots
+            if slot[1] not in given and not (slot[1] in _OF_ONE_RUN and slot not in varying)
+        ],
+    )
+
+
+def _as_written(part: _Part) -> str:
+    if isinstance(part, str):
+        return part
+    return ANY_PART if part.field == ANY_PART else f"{{{part.field}}}"
+
+
+def _of_words(words: Sequence[Word]) -> _Variable:
+    variable = _Variable([word.text for word in words], words[0].field if words[0].values else ANY_PART)
+    variable.meanings = {
+        word.text: dict(word.values) for word in words if not word.means_itself and word.values
+    }
+    return variable
+
+
+_TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
+
+
+def _gap(texts: Sequence[str]) -> list[_Part]:
+    """Return what stands between two words: what all share as it is, the rest as variables."""
+    if len(set(texts)) == 1:
+        return [texts[0]]
+    if len({text.count("/") for text in texts}) > 1:
+        raise PatternError("the names are of different depths")
+    parts: list[_Part] = []
+    for number, piece in enumerate(zip(*(text.split("/") for text in texts), strict=True)):
+        parts += ["/"] if number else []
+        parts += _piece(piece)
+    return parts
+
+
+def _piece(texts: Sequence[str]) -> list[_Part]:
+    tokens = [_TOKEN.findall(text) for text in texts]
+    if len({len(one) for one in tokens}) == 1:
+        return _token_by_token(tokens)
+    back = _common(one[::-1] for one in tokens)
+    # A number behind a part that is missing in some names: ``ro.64``, ``ro.long.64``.
+    if all(len(one) > back + 1 and one[-1 - back].isdecimal() for one in tokens):
+        left = ["".join(one[: -1 - back]) for one in tokens]
+        numbers = _Variable([one[-1 - back] for one in tokens])
+        return [*_piece(left), numbers, "".join(tokens[0][len(tokens[0]) - back :])]
+    for front, behind in _ends(tokens):
+        middles = ["".join(one[front : len(one) - behind]) for one in tokens]
+        # Nothing stands for no text at all, so a variable takes a whole word before or behind it, too.
+        if all(any(map(str.isalnum, middle)) for middle in middles):
+            first = tokens[0]
+            return ["".join(first[:front]), _Variable(middles), "".join(first[len(first) - behind :])]
+    raise PatternError("a part of the name is missing in some files")
+
+
+def _common(tokens: Iterable[Sequence[str]]) -> int:
+    """Return with how many equal tokens all begin."""
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*tokens, strict=False)))
+
+
+def _ends(tokens: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+    """Yield how many tokens at both ends may be common, the most first."""
+    shortest = min(map(len, tokens))
+    for front in range(_common(tokens), -1, -1):
+        longest = min(_common(one[::-1] for one in tokens), shortest - front)
+        yield from ((front, behind) for behind in range(longest, -1, -1))
+
+
+def _token_by_token(tokens: Sequence[Sequence[str]]) -> list[_Part]:
+    """Return names of as many tokens: words joined by ``-`` or ``_`` that vary are one variable."""
+    varies = [len(set(column)) > 1 for column in zip(*tokens, strict=True)]
+    first = tokens[0]
+    for place, (before, behind) in enumerate(zip(varies, varies[2:], strict=False), 1):
+        if before and behind and first[place] in "-_" and not varies[place]:
+            varies[place] = first[place - 1].isalpha() and first[place + 1].isalpha()
+    parts: list[_Part] = []
+    for place, is_variable in enumerate(varies):
+        column = [one[place] for one in tokens]
+        match parts[-1:], is_variable:
+            case [_Variable() as last], True:
+                last.texts = [old + new for old, new in zip(last.texts, column, strict=True)]
+            case [str(text)], False:
+                parts[-1] = text + column[0]
+            case _:
+                parts.append(_Variable(column) if is_variable else column[0])
+    return parts
+
+
+def _without_neighbours(parts: Sequence[_Part]) -> list[_Part]:
+    """Join texts that stand side by side, and variables of which nothing tells where one ends."""
+    joined: list[_Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, str) and isinstance(last, str):
+            joined[-1] = last + part
+        elif isinstance(part, _Variable) and isinstance(last, _Variable):
+            joined[-1] = _side_by_side(last, "", part)
+        elif isinstance(part, _Variable) and isinstance(last, str) and (hiding := _hiding(joined, last)):
+            joined[-2:] = [_side_by_side(hiding, last, part)]
+        elif part != "":
+            joined.append(part)
+    slash = max((n for n, part in enumerate(joined) if isinstance(part, str) and "/" in part), default=-1)
+    for part in joined[slash:] if slash >= 0 else joined:
+        if isinstance(part, _Variable):
+            for one in (part, *part.inner):
+                one.is_in_file_name = True
+    joined = list(_with_whole_words(joined))
+    for before, part in pairwise(joined):
+        if isinstance(part, _Variable) and isinstance(before, str):
+            part.before = before
+    return joined
+
+
+def _with_whole_words(parts: Sequence[_Part]) -> Iterator[_Part]:
+    """Yield the parts; what nobody knows in the name of a folder gets the whole of its word."""
+    parts = list(parts)
+    for number, part in enumerate(parts):
+        if not isinstance(part, _Variable) or part.field or part.is_in_file_name:
+            continue
+        before, behind = (parts[n] if 0 <= n < len(parts) else "" for n in (number - 1, number + 1))
+        if isinstance(before, str) and isinstance(behind, str):
+            front, back = re.search(r"[\w-]*$", before), re.match(r"[\w-]*", behind)
+            head, tail = front[0] if front else "", back[0] if back else ""
+            if all(text.isdecimal() for text in part.texts) and not head[-1:].isalpha():
+                continue
+            part.texts = [head + text + tail for text in part.texts]
+            if head:
+                parts[number - 1] = before.removesuffix(head)
+            if tail:
+                parts[number + 1] = behind.removeprefix(tail)
+    return (part for part in parts if part != "")
+
+
+def _hiding(parts: Sequence[_Part], text: str) -> _Variable | None:
+    """Return the variable before the text at the end, where it holds that text and so would end too early."""
+    before = parts[-2] if len(parts) > 1 else None
+    is_hiding = isinstance(before, _Variable) and any(text in own for own in before.texts)
+    return before if is_hiding and isinstance(before, _Variable) else None
+
+
+def _side_by_side(left: _Variable, between: str, right: _Variable) -> _Variable:
+    """Join two variables to one, of which a mapping says what each of its texts means."""
+    texts = [one + between + other for one, other in zip(left.texts, right.texts, strict=True)]
+    inner = [part for one in (left, right) for part in one.inner or [one]]
+    return _Variable(texts, right.field or left.field, inner=inner)
+
+
+def _settle(variable: _Variable) -> None:
+    """Say what each text of a joined variable means, once its parts have names."""
+    named = [one for one in variable.inner if one.field != ANY_PART]
+    known = [one.field for one in named if field_called(one.field) in FIELDS]
+    variable.field = next(iter(known), named[0].field if named else ANY_PART)
+    inner = PathMap({one.field: one.meanings for one in named})
+    for number, text in enumerate(variable.texts if named else ()):
+        read = inner.read({one.field: one.texts[number] for one in named})
+        variable.meanings[text] = {
+            name: _plain(value) if name in _NUMBERS else value for name, value in read.items()
+        }
+
+
+def _name_unknowns(parts: Sequence[_Part], names: Sequence[_Name], constants: Mapping[str, Word]) -> None:
+    """Say what the variables are that no word explains. What is no field joins the workload, and is seen."""
+    whole = [part for part in parts if isinstance(part, _Variable)]
+    variables = [one for part in whole for one in part.inner or [part]]
+    used = {variable.field for variable in variables if variable.field}
+    for variable in variables:
+        if not variable.field and (swallowed := _swallowed(variable, constants, used)):
+            variable.field = swallowed
+            used.add(swallowed)
+    numbers = [one for one in variables if not one.field and all(text.isdecimal() for text in one.texts)]
+    for variable in reversed(numbers):
+        variable.field = _number_called(variable, names, used)
+        used.add(variable.field)
+    if isinstance(parts[-1], _Variable) and _SUFFIXES.issuperset(parts[-1].texts):
+        parts[-1].field = ANY_PART
+    unknown = [one for one in variables if not one.field]
+    for variable in unknown:
+        if "control" in variable.texts and len(set(variable.texts)) < 4:
+            variable.field = _other_name("role", used)
+            variable.meanings = {
+                text: {"control": True} if text == "control" else {} for text in variable.texts
+            }
+    for variable in unknown:
+        if not variable.field and _says_what_the_file_says(variable, names):
+            variable.field = ANY_PART
+    wanted = _wanted_names(names, {*used, *constants})
+    for variable in sorted(unknown, key=lambda one: not one.is_in_file_name):
+        if not variable.field:
+            variable.field = wanted.pop(0) if wanted else _other_name("part", used)
+        used.add(variable.field)
+    if _is_said(names, "workload") and "workload" not in used:
+        # Such a part would take the place of the workload that the file says.
+        for variable in variables:
+            if field_called(variable.field) not in FIELDS and not variable.meanings:
+                variable.field = ANY_PART
+    for variable in variables:
+        if variable.field == "workload":
+            called = {text: workload_called(text) for text in variable.texts}
+            variable.meanings |= {text: {"workload": name} for text, name in called.items() if name != text}
+    for variable in whole:
+        if variable.inner:
+            _settle(variable)
+
+
+def _says_what_the_file_says(variable: _Variable, names: Sequence[_Name]) -> bool:
+    """Return whether the part and the workload that the file says go together, one for one."""
+    pairs = {(text, name.own.workload) for text, name in zip(variable.texts, names, strict=True)}
+    workloads = {workload for _, workload in pairs}
+    return None not in workloads and len(pairs) == len(set(variable.texts)) == len(workloads)
+
+
+def _wanted_names(names: Sequence[_Name], used: Collection[str]) -> list[str]:
+    """Return what parts of names may be that no word explains, the likeliest first."""
+    ratios = {name.own.likely_workloads for name in names}
+    is_one_by_ratio = len(ratios) == 1 and len(next(iter(ratios))) == 1
+    is_in_files = _is_said(names, "workload") and any(name.own.workload is None for name in names)
+    wanted = [] if is_one_by_ratio or is_in_files else ["workload"]
+    return [one for one in (*wanted, "configuration") if one not in used]
+
+
+def _swallowed(variable: _Variable, constants: Mapping[str, Word], used: Collection[str]) -> str:
+    """Return the field of a word that all names have, some with more around it: ``ro``, ``ro.long``."""
+    for name, word in constants.items():
+        whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(word.text)}(?![A-Za-z0-9])")
+        if (
+            name in ("workload", "configuration")
+            and name not in used
+            and all(whole.search(text) for text in variable.texts)
+        ):
+            if not word.means_itself:
+                variable.meanings[word.text] = dict(word.values)
+            return name
+    return ""
+
+
+def _number_called(variable: _Variable, names: Sequence[_Name], used: Collection[str]) -> str:
+    """Return what a number is: the threads that the files printed, a usual count of them, a repetition."""
+    values = [int(text) for text in variable.texts]
+    printed = [name.own.threads for name in names]
+    word = re.search(r"([a-z]+)([-_=]?)$", variable.before.lower())
+    if "threads" not in used:
+        are_printed = all(one in (None, value) for one, value in zip(printed, values, strict=True))
+        if are_printed and (any(printed) or (variable.is_in_file_name and _USUAL_THREADS.issuperset(values))):
+            return "threads"
+    is_major = word is not None and word[1] in _NUMBERED_BY_MAJOR and all(9 <= one <= 30 for one in values)
+    if is_major and "version" not in used and not _is_said(names, "version"):
+        return "version"
+    stands_alone = word is None or word[2] != ""
+    follow_each_other = max(values) - min(values) < 2 * len(set(values)) + 2
+    for name in ("repetition", *([] if variable.is_in_file_name else ["session"])):
+        if stands_alone and follow_each_other and name not in used and not _is_said(names, name):
+            return name
+    return _other_name(word[1] if word else "part", used)
+
+
+def _other_name(name: str, used: Collection[str]) -> str:
+    """Return a name in a pattern that is no field and not taken."""
+    reserved = {*used, WHOLE_PATH, *FIELDS}
+    return next(one for one in (name, *(f"{name}{n}" for n in range(2, 100))) if one not in reserved)
+
+
+def _is_said(names: Sequence[_Name], name: str) -> bool:
+    return 2 * sum(name in one.own.fields for one in names) >= len(names)
+
+
+# --- whether it holds ---------------------------------------------------------------------------------------
+
+
+def _for_all(draft: _Draft | None, names: Sequence[_Name]) -> Proposal | None:
+    """Return the draft with what single paths need besides; None where it is not for all of few names."""
+    if draft is None:
+        return None
+    read = {name.path: draft.read(name) for name in names}
+    left_out = [path for path, fields in read.items() if fields is None]
+    by_path = {name.path: _wrong(draft.meant(name), read[name.path]) for name in names if read[name.path]}
+    by_path = {path: wrong for path, wrong in by_path.items() if wrong}
+    is_for_all = not left_out and 2 * len(by_path) <= len(names)
+    if not is_for_all and len(names) <= MAX_FILES_BY_PATH:
+        return None
+    if len(by_path) > MAX_FILES_BY_PATH or 2 * len(left_out) > len(names):
+        return None
+    parts = {**draft.parts, **({WHOLE_PATH: by_path} if by_path else {})}
+    return Proposal(draft.text, parts, draft.fields, left_out)
+
+
+def _wrong(meant: Mapping[str, Any], read: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in meant.items() if str(_plain((read or {}).get(name))) != str(value)}
+
+
+def _plain(value: Any) -> Any:
+    """Return ``04`` as 4."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+def _with_plain_numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) if name in _NUMBERS else value for name, value in fields.items()}
+
+
+def _by_path(drafts: Sequence[_Draft | None], names: Sequence[_Name]) -> Proposal:
+    """Propose what each path says, path by path, where no pattern fits all of them."""
+    meant = {name.path: _fields_of(name, drafts) for name in names}
+    first, *others = meant.values()
+    common = {
+        one: value for one, value in first.items() if all(fields.get(one) == value for fields in others)
+    }
+    own = {
+        path: {one: value for one, value in fields.items() if one not in common}
+        for path, fields in meant.items()
+    }
+    own = {path: fields for path, fields in own.items() if fields}
+    if not own or len(names) > MAX_FILES_BY_PATH:
+        return Proposal(fields=common)
+    return Proposal(ANY_FILE, {WHOLE_PATH: own}, common)
+
+
+def _common_to(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first, *others = given or [{}]
+    return {name: value for name, value in first.items() if all(one.get(name) == value for one in others)}
+
+
+def _fields_of(name: _Name, drafts: Iterable[_Draft | None]) -> dict[str, Any]:
+    for draft in drafts:
+        if draft and (parts := draft.pattern.match(name.path)) is not None:
+            # Each file has a configuration of its own anyway, so this may be made of several parts.
+            others = {one for one in draft.pattern.other_names if one not in draft.parts}
+            read = PathMap(draft.parts, draft.fields).read(
+                {one: parts[one] for one in parts if one not in others}
+            )
+            if others:
+                texts = [parts[one] for one in draft.pattern.names if one in others]
+                read["configuration"] = " ".join([*filter(None, [read.get("configuration")]), *texts])
+            return _with_plain_numbers(read) | draft.meant(name)
+    return _joined(name.words)
+
+
+def _joined(words: Iterable[Word]) -> dict[str, Any]:
+    """Return the fields of these words; a product of its own wins over one that a version brings."""
+    fields: dict[str, Any] = {}
+    for word in sorted(words, key=lambda one: len(one.values), reverse=True):
+        fields |= word.values
+    return fields

@@ -1,0 +1,164 @@
+"""What the names of files are taken to say, in layouts that people publish."""
+
+import pytest
+
+from ingest.archives.path_guesses import OwnWords, propose
+from ingest.archives.path_patterns import ANY_FILE, PathMap, PathPattern
+from ingest.archives.path_words import words_in
+from tests.ingest.formats.real_files import SHARED
+
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+OLTP = {"ro": "oltp_read_only", "rw": "oltp_read_write"}
+
+
+def read(proposal, path):
+    """The fields that a path has if the proposal is taken as it is."""
+    parts = PathPattern.parse(proposal.pattern or ANY_FILE).match(path)
+    return PathMap(proposal.parts, proposal.fields).read(parts, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("sysbench_8.0.35_64thr.log", {"version": "8.0.35", "threads": 64}),
+        ("mysql-v8.0.35-oltp_rw-16threads-run2", {"product": "MySQL", "threads": 16, "repetition": 2}),
+        ("mysql/8.0.45/Tier12G_RW_16th.sysbench.txt", {"configuration": "Tier12G", "workload": OLTP["rw"]}),
+        ("x.my8406v2_rel.c8r32.pk1/sb.o.x.dop40", {"version": "8.4.6", "build": "v2", "hardware": "c8r32"}),
+        ("ma101114/t04.txt", {"product": "MariaDB", "version": "10.11.14", "threads": 4}),
+        ("pg17/th_64.log", {"product": "PostgreSQL", "version": "17", "threads": 64}),
+        ("ps-8.0.35/ps.c16.txt", {"product": "Percona Server", "workload": "oltp_point_select"}),
+        ("m5.4xlarge/mariadb-11.4.5.log", {"hardware": "m5.4xlarge", "version": "11.4.5"}),
+        ("mariadb-java-client-1.5.3/a.json", {"product": "mariadb-java-client", "version": "1.5.3"}),
+        # The version of the tool is none of the server, and a date is no version.
+        ("sysbench-1.0.20/2026.11.20.txt", {}),
+    ],
+)
+def test_words_in_a_path_say_what_they_mostly_mean(path, fields):
+    found = {name: value for word in words_in(path) for name, value in word.values.items()}
+    assert found.items() >= fields.items() if fields else found == {}
+
+
+def test_names_that_a_project_has_are_found_and_written_as_it_writes_them():
+    known = {"hardware": ["Lab-7"], "product": ["mysql"]}
+    found = [(word.field, word.values) for word in words_in("lab-7/mysql/8.0.35.log", known)]
+    assert found[:2] == [("hardware", {"hardware": "Lab-7"}), ("product", {"product": "mysql"})]
+
+
+@pytest.mark.parametrize(
+    ("paths", "pattern", "fields"),
+    [
+        (
+            [f"sysbench_8.0.35_{n}thr.log" for n in THREADS],
+            "sysbench_8.0.35_{threads}thr.log",
+            {"version": "8.0.35"},
+        ),
+        (
+            [f"series26/res0{r}/sysbench.ro.{n}.res" for n in THREADS for r in (1, 2, 3)],
+            "series26/res{repetition}/sysbench.ro.{threads}.res",
+            {"workload": "oltp_read_only"},
+        ),
+        (
+            [
+                f"mysql/8.0.{v}/Tier{t}G_{w}_{n}th.sysbench.txt"
+                for v in (45, 46)
+                for t in (2, 12)
+                for w in ("RW", "RO")
+                for n in (1, 16)
+            ],
+            "mysql/{version}/{configuration}_{workload}_{threads}th.sysbench.txt",
+            {"product": "MySQL"},
+        ),
+        (
+            [f"pgbench_{v}_{w}_20250815_13{m}00.log" for v in (13, 18) for w in "ab" for m in (10, 20)],
+            "pgbench_{version}_{workload}_{started_at}.log",
+            {},
+        ),
+        (
+            [
+                f"{night:03}/{w}.{role}.{n}.txt"
+                for night in range(5)
+                for w in OLTP
+                for role in ("control", "test")
+                for n in (1, 2, 3, 5)
+            ],
+            "{session}/{workload}.{role}.{repetition}.txt",
+            {},
+        ),
+    ],
+)
+def test_what_varies_between_names_is_a_field_and_what_they_share_stays(paths, pattern, fields):
+    proposal = propose(paths)
+    assert (proposal.pattern, proposal.fields, proposal.left_out) == (pattern, fields, [])
+
+
+def test_abbreviations_get_a_mapping():
+    paths = [f"{b}/sysbench.{w}.{n}.res" for b in ("my8044", "ma101114") for w in OLTP for n in THREADS]
+    assert read(propose(paths), "ma101114/sysbench.rw.8.res") == {
+        "product": "MariaDB",
+        "version": "10.11.14",
+        "workload": "oltp_read_write",
+        "threads": "8",
+    }
+
+
+def test_threads_that_files_printed_settle_which_number_they_are():
+    paths = [f"results_{a}_{b}.txt" for a in (10, 20, 40) for b in (64, 128)]
+    printed = {path: OwnWords(threads=int(path.split("_")[1])) for path in paths}
+    assert read(propose(paths, printed), "results_20_64.txt").items() >= {"threads": "20"}.items()
+    # A name that says other threads than the file is not taken.
+    paths = [f"t{n}.txt" for n in THREADS]
+    assert propose(paths, {path: OwnWords(threads=3) for path in paths}).pattern == "t{t}.txt"
+
+
+def test_what_files_say_themselves_is_not_taken_from_their_names():
+    paths = [f"mariadb-{v}/{w}.json" for v in ("10.6.1", "10.11.2") for w in ("avgt", "thrpt")]
+    own = {path: OwnWords(fields=("product", "version", "workload")) for path in paths}
+    assert (propose(paths, own).pattern, propose(paths, own).fields) == ("", {})
+    own = {path: OwnWords(fields=("version",), workload=None) for path in paths}
+    assert propose(paths, own).pattern == "mariadb-*/{workload}.json"
+
+
+def test_parts_that_nobody_knows_never_run_together():
+    """Files that differ in something must not become repeats of each other."""
+    paths = [f"{s}/{v}/t{n}.txt" for s in ("pool size", "flush") for v in ("12M", "none") for n in (1, 4)]
+    proposal = propose(paths, {path: OwnWords(likely_workloads=("oltp_read_only",)) for path in paths})
+    assert len({str(sorted(read(proposal, path).items())) for path in paths}) == len(paths)
+
+
+def test_where_no_pattern_fits_all_each_path_has_an_entry():
+    paths = ["my8044/rw/t4.txt", "my8044/rw/t8.txt", "old/10.6.1-16thr.txt", "notes/x/y/mariadb-10.6.2.txt"]
+    proposal = propose(paths)
+    assert proposal.pattern == ANY_FILE
+    assert read(proposal, paths[0]) == {
+        "product": "MySQL",
+        "version": "8.0.44",
+        "workload": "oltp_read_write",
+        "threads": 4,
+    }
+    assert read(proposal, paths[2]) == {"version": "10.6.1", "threads": 16}
+    assert read(proposal, paths[3]) == {"product": "MariaDB", "version": "10.6.2"}
+
+
+def test_a_version_before_a_number_is_read_right_though_a_dot_stands_between():
+    paths = [f"mysql.8.0.{v}.t{n}.log" for v in (35, 36) for n in THREADS]
+    proposal = propose(paths)
+    assert {(read(proposal, path)["version"], int(read(proposal, path)["threads"])) for path in paths} == {
+        (f"8.0.{v}", n) for v in (35, 36) for n in THREADS
+    }
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the published files are not on this machine")
+def test_the_pattern_of_a_published_folder_is_found():
+    root = SHARED / "third_party/small_datum/mysql_2025_11"
+    paths = [str(path.relative_to(root)) for path in root.glob("x.*/sb.o.*")]
+    proposal = propose(paths, {path: OwnWords(("workload",), 1, "one of several") for path in paths})
+    assert proposal.pattern == "x.{version}_rel_o2nofp.z12a_c8r32.pk1/sb.o.{workload}.range{range}.pk1.dop1"
+    path = "x.my8406v2_rel_o2nofp.z12a_c8r32.pk1/sb.o.hot-points.range100.pk1.dop1"
+    assert read(proposal, path) == {
+        "product": "MySQL",
+        "version": "8.4.6",
+        "build": "v2",
+        "hardware": "c8r32",
+        "threads": 1,
+        "workload": "hot-points range=100",
+    }
