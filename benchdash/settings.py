@@ -419,6 +419,7 @@ SPECTACULAR_SETTINGS = {
     "WEBHOOKS": ["benchdash.api.views.webhooks.delivery"],
     "ENUM_NAME_OVERRIDES": {
         "CellVerdictEnum": ["better", "worse", "likely_better", "likely_worse", "same", "unknown"],
+        "MetricKind": "benchdash.results.models.ProjectMetric.Kind",
         "IncidentKind": "benchdash.regressions.models.Incident.Kind",
         "IncidentState": "benchdash.regressions.models.Incident.State",
         "ChangePointState": "benchdash.regressions.models.ChangePoint.State",

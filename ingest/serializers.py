@@ -54,9 +54,15 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     companion = serializers.ListField(child=serializers.FileField(), required=False)
     map = serializers.JSONField(
         required=False,
-        help_text="column or benchmark pattern to product, version, build, configuration, workload",
+        help_text="column, benchmark or heading pattern to product, version, build, hardware, "
+        "configuration, workload",
     )
     meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
+    metrics = serializers.JSONField(
+        required=False,
+        help_text="what the project's own metrics are: name to unit, direction, watched, smallest_change, "
+        "smallest_change_absolute, aggregation, kind",
+    )
     format = serializers.CharField(required=False)
     pattern = serializers.CharField(
         required=False,

@@ -14,7 +14,7 @@ from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import comment
 from benchdash.results.annotations import annotate
-from benchdash.results.models import Annotation, Run, Series
+from benchdash.results.models import Annotation, ProjectMetric, Run, Series
 from ingest.models import Companion, Upload
 from tests.api.conftest import make_incident
 from tests.builders import START, make_project, make_series, make_token, make_upload, make_user, make_webhook
@@ -50,6 +50,7 @@ _ARGUMENTS = {
     "api:configuration": lambda world: {"pk": world.run.configuration_id},
     "api:hardware": lambda world: {"pk": world.run.hardware_id},
     "api:incident": lambda world: {"pk": world.incident.pk},
+    "api:metric": lambda world: {"pk": world.metric.pk},
     "api:product": lambda world: {"pk": world.run.version.product_id},
     "api:run": lambda world: {"pk": world.run.pk},
     "api:series": lambda world: {"pk": world.series.pk},
@@ -95,6 +96,7 @@ class World:
     alert: Alert
     block: Block
     annotation: Annotation
+    metric: ProjectMetric
 
 
 def make_world(word, *, admin="alice") -> World:
@@ -136,6 +138,7 @@ def make_world(word, *, admin="alice") -> World:
         subscription=subscription,
         webhook=make_webhook(project, f"https://192.0.2.1/{word}"),
         annotation=annotate(project, at=START, text=f"an annotation of {word}", by=Viewer(user=user)),
+        metric=ProjectMetric.objects.create(project=project, name=f"{word}_mb"),
         block=article.blocks.get(),
         alert=Alert.objects.create(project=project, incident=incident, address=subscription.address),
     )

@@ -91,7 +91,7 @@ class _Drawing:
         title = f"{headlines.series_words(series)}, {series.hardware.name}"
         self._text((12, 8), title, size=13, width=WIDTH - 110)
         self._text((WIDTH - 12, 8), headlines.change_words(one), size=13, anchor="ra", colour=self._tone)
-        better = "higher is better" if series.higher_is_better else "lower is better"
+        better = series.get_direction_display()
         unit = wording.unit_words(series.metric, series.unit) or wording.short_metric_name(series.metric)
         self._text((12, 26), f"{unit}, {better}", size=11, colour=_INK_2)
         if one.change is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core import signing
-from django.db.models import Model, Q
+from django.db.models import Q
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -36,6 +36,14 @@ class Pages(BasePagination):
     def limit(self, request: Request) -> int:
         value = parameters.text(request, "limit")
         return min(parameters.integer("limit", value, least=1), MAX_LIMIT) if value else DEFAULT_LIMIT
+
+    def page_of(self, rows: Sequence[Any], request: Request, view: APIView) -> list[Any]:
+        """Return a page of rows that are no query, in the order of the view's first field."""
+        limit, [name, *_] = self.limit(request), _order(view)
+        if cursor := parameters.text(request, "cursor"):
+            [last, *_] = _opened(cursor, _salt(request))
+            rows = [row for row in rows if getattr(row, name) > last]
+        return self.page(list(rows[: limit + 1]), limit, request, view)
 
     def page(self, rows: list[Any], limit: int, request: Request, view: APIView | None) -> list[Any]:
         """Return at most ``limit`` rows; one more in ``rows`` means that another page follows."""
@@ -90,7 +98,7 @@ def _opened(cursor: str, salt: str) -> list[Any]:
     return values
 
 
-def _values(row: Model, order: Sequence[str]) -> list[Any]:
+def _values(row: Any, order: Sequence[str]) -> list[Any]:
     return [_value(row, name.removeprefix("-")) for name in order]
 
 

@@ -15,6 +15,8 @@ from benchdash.regressions.links import MAX_LENGTH
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import MAX_TOGETHER
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
+from benchdash.results.metric_corrections import WISHES
+from benchdash.results.models import ProjectMetric, Series
 
 
 class IdField(serializers.IntegerField):
@@ -195,6 +197,29 @@ class WebhookRequest(serializers.Serializer[Any]):
     product = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
     branch = serializers.CharField(max_length=200, default="", allow_blank=True)
     hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+
+
+class MetricChange(serializers.Serializer[Any]):
+    """``smallest_change`` is a share. The smallest changes and ``watched`` may be null: as by default."""
+
+    project = serializers.CharField(required=False)
+    unit = serializers.CharField(max_length=50, required=False, allow_blank=True)
+    direction = serializers.ChoiceField(choices=Series.Direction.choices, required=False)
+    watched = serializers.BooleanField(required=False, allow_null=True)
+    smallest_change = serializers.FloatField(required=False, allow_null=True)
+    smallest_change_absolute = serializers.FloatField(required=False, allow_null=True)
+    aggregation = serializers.ChoiceField(choices=ProjectMetric.Aggregation.choices, required=False)
+    kind = serializers.ChoiceField(choices=ProjectMetric.Kind.choices, required=False)
+    reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.keys().isdisjoint(WISHES):
+            raise serializers.ValidationError({"direction": [f"give one of {', '.join(WISHES)}"]})
+        return attrs
+
+
+class MetricRequest(MetricChange):
+    name = serializers.CharField(max_length=100)
 
 
 class AnnotationRequest(serializers.Serializer[Any]):

@@ -14,6 +14,7 @@ from benchdash.api.views import (
     incidents,
     latency,
     members,
+    metrics,
     nights,
     overview,
     runs,
@@ -43,6 +44,18 @@ urlpatterns = [
     path("curves/", curves.CurvesView.as_view(), name="curves"),
     path("difference/", difference.DifferenceView.as_view(), name="difference"),
     path("latency/", latency.LatencyView.as_view(), name="latency"),
+    path(
+        "metrics/",
+        metrics.MetricViews.as_view(
+            {"get": "list", "post": "create", "patch": "partial_update_by_name"}, detail=False
+        ),
+        name="metrics",
+    ),
+    path(
+        "metrics/<int:pk>/",
+        metrics.MetricViews.as_view({"get": "retrieve", "patch": "partial_update"}, detail=True),
+        name="metric-detail",
+    ),
     path("nights/", nights.NightsView.as_view(), name="nights"),
     path("overview/", overview.OverviewView.as_view(), name="overview"),
     path("sweep/", sweep.SweepView.as_view(), name="sweep"),

@@ -255,7 +255,8 @@ class ChangePoint(models.Model):
 
     @property
     def is_regression(self) -> bool:
-        return self.is_fall == self.series.higher_is_better
+        """Whether it is for the worse; where nobody has said the direction, it is neither."""
+        return self.series.has_direction and self.is_fall == self.series.higher_is_better
 
     @property
     def speed_change(self) -> float | None:

@@ -1,6 +1,6 @@
 """The options of a project about opinions; by default the settings of the installation hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from django.conf import settings
 from benchdash.accounts.models import Project
 from benchdash.regressions.detection.shifts import MIN_EFFECT
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.watched_metrics import MetricRules, SmallestChange, rules_of
 
 HISTORICAL_AFTER_DAYS = "historical_after_days"
 EQUIVALENCE_MARGIN = "equivalence_margin"
@@ -39,35 +40,45 @@ class IncidentRule:
     """Which confirmed change points make an incident: one that passes is enough for it.
 
     It is never laxer than detection, which finds nothing below ``MIN_EFFECT``; so what another rule would
-    have raised follows from what is stored. A change of counts has no per cent, and is never too small.
+    have raised follows from what is stored. A change of counts has no per cent, and is never too small. What
+    the project says of single metrics (``metrics``) comes before what it says of all.
     """
 
     smallest_change: float = MIN_EFFECT
     min_confidence: float = 0.0
     silent_metrics: frozenset[str] = frozenset()
+    metrics: MetricRules = field(default_factory=MetricRules)
 
     def tells_of(self, change_point: ChangePoint) -> bool:
         is_confirmed = change_point.state == ChangePoint.State.CONFIRMED
-        return self.passes(
-            change_point.series.metric,
-            change_point.speed_change,
-            confidence=change_point.confidence if is_confirmed else None,
-        )
+        return self.passes(change_point, confidence=change_point.confidence if is_confirmed else None)
 
-    def passes(self, metric: str, speed_change: float | None, *, confidence: float | None) -> bool:
+    def passes(self, change_point: ChangePoint, *, confidence: float | None) -> bool:
         return (
-            metric not in self.silent_metrics
-            and (speed_change is None or abs(speed_change) >= self.smallest_change)
+            change_point.series.metric not in self.silent_metrics
+            and self._matters(change_point)
             and (confidence is None or confidence >= self.min_confidence)
         )
 
+    def _matters(self, change_point: ChangePoint) -> bool:
+        """Tell whether a change is large enough: for its metric where that says it, else for the project."""
+        change = change_point.speed_change
+        if change is None:
+            return True
+        smallest = self.metrics.smallest_change(change_point.series.metric) or SmallestChange(
+            self.smallest_change
+        )
+        return smallest.is_reached(change_point.before, change_point.after, change=change)
 
-def rule_of(project: Project) -> IncidentRule:
-    return rule_from(project.options)
+
+def rule_of(project: Project, metrics: MetricRules | None = None) -> IncidentRule:
+    """Return the rule of a project; ``metrics`` are what it says of them, which is read where it is None."""
+    return rule_from(project.options, rules_of(project.pk) if metrics is None else metrics)
 
 
-def rule_from(options: dict[str, Any]) -> IncidentRule:
+def rule_from(options: dict[str, Any], metrics: MetricRules) -> IncidentRule:
     return IncidentRule(
+        metrics=metrics,
         smallest_change=max(options.get(SMALLEST_CHANGE, MIN_EFFECT), MIN_EFFECT),
         min_confidence=options.get(MIN_CONFIDENCE, 0.0),
         silent_metrics=frozenset(options.get(SILENT_METRICS, ())),

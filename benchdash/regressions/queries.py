@@ -24,6 +24,7 @@ from django.db.models import (
     Value,
     When,
 )
+from django.db.models.functions import Abs, Ln
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
@@ -64,6 +65,15 @@ def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
         change_point.series = series[change_point.series_id]
         of_series[change_point.series_id].append(change_point)
     return of_series
+
+
+def largest_changes(series_ids: Iterable[int]) -> dict[int, float]:
+    """Return the largest confirmed change of each series that has one; one statement."""
+    found = ChangePoint.objects.filter(
+        series__in=series_ids, state=ChangePoint.State.CONFIRMED, change__gt=-1
+    ).annotate(moved=Abs(Ln(F("change") + 1)))
+    ordered = found.order_by("moved", "pk").values_list("series_id", "change")
+    return {series: change for series, change in ordered if change is not None}
 
 
 def places(found: Sequence[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import reduce
 from itertools import chain
 from operator import or_
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -57,7 +58,9 @@ from benchdash.regressions.options import (
     rule_of,
 )
 from benchdash.regressions.queries import LIVE
-from benchdash.results.models import Measurement, Product, Run, Series, TouchedSeries
+from benchdash.regressions.watched_metrics import rules_of
+from benchdash.results.metric_corrections import change_metric
+from benchdash.results.models import Measurement, Product, ProjectMetric, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
 from benchdash.results.services import hold_results, ring_analysis
 
@@ -149,6 +152,28 @@ def recompute(
 
 
 @transaction.atomic
+def say_of_metric(
+    project: Project, name: str, wishes: Mapping[str, Any], *, by: Viewer, reason: str = ""
+) -> tuple[ProjectMetric, bool]:
+    """Say something of a metric as ``change_metric`` does; nobody is told of what only now begins to count.
+
+    Its series are looked at again by a job. Raises MetricError.
+    """
+    before = rule_of(project)
+    metric, is_new = change_metric(project, name, wishes, by=by, reason=reason)
+    after = rule_of(project)
+    live = ChangePoint.objects.filter(LIVE, series__project=project, series__metric=name, quiet=False)
+    turned = before.metrics.direction_of(name) != after.metrics.direction_of(name)
+    news = [
+        one.pk
+        for one in live.select_related("series").only(*_JUDGED)
+        if turned or (after.tells_of(one) and not before.tells_of(one))
+    ]
+    ChangePoint.objects.filter(pk__in=news).update(quiet=True)
+    return metric, is_new
+
+
+@transaction.atomic
 def change_rule(project: Project, rule: Mapping[str, object], *, by: Viewer) -> None:
     """Set the options of the rule (``options.OF_RULE``; those left out are at their default), and apply it.
 
@@ -168,7 +193,7 @@ def change_rule(project: Project, rule: Mapping[str, object], *, by: Viewer) -> 
         if former.get(name) != rule.get(name)
     }
     audit(project, by, "rule changed", project.slug, detail=detail)
-    after = rule_from(project.options)
+    after = rule_from(project.options, before.metrics)
     if after == before:
         return
     live = ChangePoint.objects.filter(LIVE, incident__project=project).select_related("series")
@@ -370,14 +395,15 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[Finding]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
-    printed = table_of(histories, control_levels(place, histories))
-    for table in (printed, table_of_curves(histories)):
+    rules = rules_of(place.project_id)
+    printed = table_of(histories, control_levels(place, histories, rules), rules)
+    for table in (printed, table_of_curves(histories, rules)):
         # Change points of earlier looks keep their place while their evidence stands.
         known = confirmed_positions((one for pk in table.series.values() for one in stored[pk]), histories)
         for one in _find(table, histories, known=known, first_new=first_new):
             found[one.history.series.pk].append(one)
     keep_sensitivities(printed, histories, found)
-    for one in find_in_counts(histories, stored):
+    for one in find_in_counts(histories, stored, rules):
         found[one.history.series.pk].append(one)
     _store(histories, found, stored, quiet=quiet)
     if new_since is None or first_new < MAX_FIRST_GROUPS:
@@ -414,7 +440,8 @@ def _beginning(place: Place, histories: Mapping[int, History], origin: Origin) -
         )
         for of, there in ((place, histories), (origin.place, before))
     )
-    return find_beginning(histories, changed, origin, before, origin_changed)
+    rules = rules_of(place.project_id)
+    return find_beginning(histories, changed, origin, before, origin_changed, rules)
 
 
 def _store(

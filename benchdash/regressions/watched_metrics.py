@@ -1,9 +1,18 @@
-"""Which metrics analysis looks at: those that a change would move first, and counts of events."""
+"""Which metrics analysis looks at, and which change of them matters.
+
+By default those that a change would move first, counts of events, and a project's own metrics whose direction
+is known. A project may say it otherwise for each metric (``benchdash.results.metric_corrections``).
+"""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
+from django.db.models import Q
+
+from benchdash.results.models import ProjectMetric, Series
+from benchdash.results.readings import UNKNOWN
 from benchdash.results.stability import THROUGHPUT
 
 # These follow from other metrics of the same run, describe the machine, or hang on a single event; they are
@@ -34,15 +43,13 @@ _UNWATCHED = (
     "curve_(peak|knee_threads)",
     f"({'|'.join(THROUGHPUT)})_(worst|variation)",
 )
-UNWATCHED_METRICS = rf"^((statement|script)_[0-9]+\..*|(.*\.)?({'|'.join(_UNWATCHED)}))$"
-"""A pattern that PostgreSQL and Python read alike."""
-
-_IS_UNWATCHED = re.compile(UNWATCHED_METRICS)
+# A pattern that PostgreSQL and Python read alike.
+_UNWATCHED_PATTERN = rf"^((statement|script)_[0-9]+\..*|(.*\.)?({'|'.join(_UNWATCHED)}))$"
+_IS_UNWATCHED = re.compile(_UNWATCHED_PATTERN)
 
 
 @lru_cache(maxsize=4096)
-def is_watched(metric: str) -> bool:
-    """Tell whether a change of this metric is looked for."""
+def _is_watched_by_default(metric: str) -> bool:
     return _IS_UNWATCHED.match(metric) is None
 
 
@@ -74,3 +81,72 @@ _COUNTED = {
 def counted(metric: str) -> Counted | None:
     """Return what a metric counts; None where it counts no events."""
     return _COUNTED.get(metric)
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestChange:
+    """The smallest change of a metric that matters: a share, a difference in its unit, or both."""
+
+    relative: float | None = None
+    absolute: float | None = None
+
+    def is_reached(self, before: float, after: float, *, change: float) -> bool:
+        """Tell whether a change between two levels matters; ``change`` is it as a share of the speed."""
+        return (self.relative is None or abs(change) >= self.relative) and (
+            # What decimals leave of 0.95 - 0.94 is a little less than 0.01.
+            self.absolute is None or abs(after - before) >= self.absolute * (1 - 1e-9)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRules:
+    """What a project says of metrics, by their names; what it does not say is as by default."""
+
+    said: Mapping[str, ProjectMetric] = field(default_factory=dict)
+
+    def is_watched(self, metric: str) -> bool:
+        """Tell whether a change of this metric is looked for; never where nobody has said its direction."""
+        one = self.said.get(metric)
+        if one and one.is_own and one.direction == UNKNOWN:
+            return False
+        if one and one.watched is not None:
+            return one.watched
+        return bool(one and one.is_own) or _is_watched_by_default(metric)
+
+    def direction_of(self, metric: str) -> str:
+        """Return the direction of one of the project's own metrics, unknown for any other."""
+        one = self.said.get(metric)
+        return one.direction if one else UNKNOWN
+
+    def watches(self, series: Series) -> bool:
+        """Tell whether a change of this series is looked for."""
+        return series.has_direction and self.is_watched(series.metric)
+
+    def counted(self, metric: str) -> Counted | None:
+        """Return what a metric counts; None where it counts no events or is not watched by the project."""
+        one = self.said.get(metric)
+        return None if one and one.watched is False else counted(metric)
+
+    def is_looked_at(self, metric: str) -> bool:
+        return self.is_watched(metric) or self.counted(metric) is not None
+
+    def smallest_change(self, metric: str) -> SmallestChange | None:
+        """Return the change that matters; None where the rule of the project says it."""
+        one = self.said.get(metric)
+        if one is None or one.smallest_change is one.smallest_change_absolute is None:
+            return None
+        return SmallestChange(one.smallest_change, one.smallest_change_absolute)
+
+    def unwatched(self) -> Q:
+        """Return a condition for the series that are not watched."""
+        yes, no = self._said_to_be(watched=True), self._said_to_be(watched=False)
+        by_default = ~Q(metric__in=yes) & Q(metric__regex=_UNWATCHED_PATTERN)
+        return Q(direction=UNKNOWN) | Q(metric__in=no) | by_default
+
+    def _said_to_be(self, *, watched: bool) -> Collection[str]:
+        return [name for name in self.said if self.is_watched(name) is watched]
+
+
+def rules_of(project_id: int) -> MetricRules:
+    """Read what a project says of metrics; one statement."""
+    return MetricRules({one.name: one for one in ProjectMetric.objects.filter(project=project_id)})

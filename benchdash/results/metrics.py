@@ -34,7 +34,13 @@ _FAMILIES: Final = (
         ),
     ),
     ("Response time", re.compile(r"(.*\.)?(latency_.*|schedule_lag_.*|batch_seconds_.*)")),
-    ("Throughput", re.compile(r"(.*\.)?(tps|qps|score|nopm|tpm|.*_per_s)")),
+    (
+        "Throughput",
+        re.compile(
+            r"(.*\.)?(tps|qps|score|nopm|tpm"
+            r"|(events|reads|writes|other|fsyncs|ops|(transferred|read|written)_mib)_per_s)"
+        ),
+    ),
 )
 FAMILIES: Final = ("Throughput", "Response time", "Cost per operation", "Errors", "Machine", "Other")
 

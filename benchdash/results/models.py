@@ -1,7 +1,7 @@
 """Facts: what was measured, on what, and the numbers."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -505,7 +505,56 @@ class Series(models.Model):
 
     @property
     def better(self) -> readings.Direction:
-        return HIGHER if self.higher_is_better else LOWER
+        """Which direction is better: ``higher``, ``lower``, or ``unknown``."""
+        return cast(readings.Direction, self.direction)
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether it is known which is better; else it is drawn and compared, and never judged."""
+        return self.direction != UNKNOWN
+
+
+class ProjectMetric(models.Model):
+    """What a project says of a metric: all of one of its own, and its wishes for one that is known.
+
+    ``is_own``: benchdash does not know it, so ``unit`` and ``direction`` are what the project says; of a
+    known metric they are empty and unknown here. ``watched`` is None for the default, ``smallest_change``
+    (relative) and ``smallest_change_absolute`` (in ``unit``) are None where the rules of the project hold.
+    ``aggregation`` makes one value of several of one run; ``kind`` says how it becomes one per operation.
+    """
+
+    class Aggregation(models.TextChoices):
+        MEAN = "mean", "the mean"
+        MEDIAN = "median", "the median"
+        MAX = "max", "the largest"
+        MIN = "min", "the smallest"
+        LAST = "last", "the last"
+        SUM = "sum", "the sum"
+
+    class Kind(models.TextChoices):
+        LEVEL = "level", "a level"
+        RATE = "rate", "a rate per second"
+        TOTAL = "total", "a total of the run"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="metrics")
+    name = models.CharField(max_length=100)
+    unit = models.CharField(max_length=50, blank=True)
+    direction = models.CharField(max_length=7, choices=Series.Direction, default=UNKNOWN)
+    watched = models.BooleanField(null=True, blank=True)
+    smallest_change = models.FloatField(null=True, blank=True)
+    smallest_change_absolute = models.FloatField(null=True, blank=True)
+    aggregation = models.CharField(max_length=6, choices=Aggregation, default=Aggregation.MEAN)
+    kind = models.CharField(max_length=5, choices=Kind, default=Kind.LEVEL)
+    is_own = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="metric_is_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Baseline(models.Model):

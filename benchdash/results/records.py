@@ -4,9 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from benchdash.results.readings import Reading
+from benchdash.results.readings import Direction, Reading
 
 Fact = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricWishes:
+    """What a sender or a person says of a metric (see ``ProjectMetric``); None is what is not said."""
+
+    unit: str | None = None
+    direction: Direction | None = None
+    watched: bool | None = None
+    smallest_change: float | None = None
+    smallest_change_absolute: float | None = None
+    aggregation: str | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +39,7 @@ class RunRecord:
     settings in it plus those switched at run time, before noise (ports, paths) is taken out.
     ``options`` are what the tool was told: a run whose options differ from those of its workload gets a
     warning. ``facts`` are what else is known of this run alone (command line, sequence, load): kept beside
-    the options, never compared.
+    the options, never compared. ``metrics`` are what the sender says of the project's own metrics, by name.
     """
 
     key: str
@@ -56,3 +69,4 @@ class RunRecord:
     notes: str = ""
     warnings: tuple[str, ...] = ()
     samples: tuple[SampleTable, ...] = ()
+    metrics: Mapping[str, MetricWishes] = field(default_factory=dict)

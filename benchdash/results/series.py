@@ -8,7 +8,7 @@ from django.db import connection
 from benchdash.accounts.models import Project
 from benchdash.results.checks import RecordError
 from benchdash.results.models import Measurement, Run, Series
-from benchdash.results.readings import Direction, Reading
+from benchdash.results.readings import UNKNOWN, Direction, Reading
 from benchdash.results.versions import release_line
 
 
@@ -169,7 +169,8 @@ def _adopt(readings: Mapping[int, Reading]) -> dict[int, StoredSeries]:
 
 
 def _differ(series: StoredSeries, reading: Reading) -> bool:
-    return (series.unit, series.direction) != (reading.unit, reading.direction)
+    directions = {series.direction, reading.direction} - {UNKNOWN}
+    return series.unit != reading.unit or len(directions) > 1
 
 
 def _conflict(series: StoredSeries, reading: Reading) -> str:

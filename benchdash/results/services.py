@@ -17,8 +17,9 @@ from benchdash.results import summaries
 from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import RowsOfRun, differing_options, locate
 from benchdash.results.merges import note_later_runs
-from benchdash.results.models import IntervalSamples, Measurement, Run, Series
-from benchdash.results.readings import HIGHER, LOWER, Reading
+from benchdash.results.models import IntervalSamples, Measurement, Run, Series, TouchedSeries
+from benchdash.results.own_metrics import settle_own_metrics
+from benchdash.results.readings import Reading
 from benchdash.results.records import RunRecord
 from benchdash.results.series import (
     Identity,
@@ -41,6 +42,7 @@ __all__ = [
     "remove_runs",
     "ring_analysis",
     "touch",
+    "touch_as_old_news",
 ]
 
 
@@ -53,7 +55,7 @@ class Recorded:
 
     run_ids: list[int]
     places: list[RowsOfRun]
-    records: Sequence[RunRecord]
+    records: list[RunRecord]
     warnings: list[str]
 
 
@@ -122,10 +124,13 @@ def _record(
     """
     for records in records_by_upload.values():
         check_records(records)
+    upload_ids = [upload_id for upload_id, records in records_by_upload.items() for _ in records]
     every_record = [record for records in records_by_upload.values() for record in records]
     located = locate(project, every_record)
+    settled = settle_own_metrics(project, every_record)
+    every_record = list(settled.records)
+    recorded = {upload_id: Recorded([], [], [], []) for upload_id in records_by_upload}
     left = _delete_other_runs({upload_id: records_by_upload[upload_id] for upload_id in again})
-    upload_ids = [upload_id for upload_id, records in records_by_upload.items() for _ in records]
     if again:
         IntervalSamples.objects.filter(run__upload_id__in=again).delete()
     run_ids = _write_runs(upload_ids, located.places, every_record)
@@ -136,10 +141,14 @@ def _record(
         for run_id, place, record in zip(run_ids, located.places, every_record, strict=True)
     ]
     _measure(project, read, anew=bool(again), left=left, quiet=quiet)
-    recorded = {upload_id: Recorded([], [], records, []) for upload_id, records in records_by_upload.items()}
-    for upload_id, run_id, place in zip(upload_ids, run_ids, located.places, strict=True):
+    if settled.changed:
+        touch_as_old_news(settled.changed)
+    for upload_id, run_id, place, record in zip(
+        upload_ids, run_ids, located.places, every_record, strict=True
+    ):
         recorded[upload_id].run_ids.append(run_id)
         recorded[upload_id].places.append(place)
+        recorded[upload_id].records.append(record)
     followed = [
         (alias_id, run_id)
         for run_id, place in zip(run_ids, located.places, strict=True)
@@ -147,9 +156,10 @@ def _record(
     ]
     if followed:
         note_later_runs(followed)
-    unsaid = dict(located.new_names)
+    unsaid, news = dict(located.new_names), dict(settled.news)
     for one in recorded.values():
         one.warnings.extend(_warnings(one, unsaid))
+        one.warnings.extend(_metric_warnings(one, news, settled.warnings))
     return recorded
 
 
@@ -160,6 +170,17 @@ def _warnings(upload: Recorded, unsaid: dict[tuple[str, str], str]) -> list[str]
     old = [warning for place in upload.places for _, warning in place.followed]
     options = map(_option_warning, upload.places, upload.records)
     return list(dict.fromkeys(filter(None, [*new, *old, *options])))
+
+
+def _metric_warnings(
+    upload: Recorded, news: dict[str, str], warnings: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return what is to be said of the own metrics in an upload, and take its news out of ``news``."""
+    if not warnings:
+        return []
+    own = dict.fromkeys(one.metric for record in upload.records for one in record.readings if one.is_own)
+    new = [news.pop(metric) for metric in own if metric in news]
+    return [*new, *(warning for metric in own for warning in warnings.get(metric, ()))]
 
 
 @transaction.atomic
@@ -202,7 +223,7 @@ def reassign_series(project: Project, run_ids: Collection[int], *, quiet: bool =
             metric=series.metric,
             value=value,
             unit=series.unit,
-            direction=HIGHER if series.higher_is_better else LOWER,
+            direction=series.better,
             low=low,
             high=high,
             printed_unit=series.printed_unit,
@@ -220,6 +241,15 @@ def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_TOUCH, {"touched": ids, "at": timezone.now(), "quiet": quiet})
     ring_analysis()
+
+
+def touch_as_old_news(series_ids: Collection[int]) -> None:
+    """Note that series are due because they mean something else now: nobody is told what that finds.
+
+    Not even where files that came in meanwhile are still to be looked at.
+    """
+    touch(series_ids, quiet=True)
+    TouchedSeries.objects.filter(series__in=series_ids, quiet=False).update(quiet=True)
 
 
 def refresh_statistics() -> None:

@@ -77,7 +77,9 @@ def separated_cells(
 
     Raise FormatError with the problem where the quotes do not fit together.
     """
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
+    reader = csv.reader(
+        (f"{line}\n" for line in lines), delimiter=separator, strict=True, skipinitialspace=True
+    )
     line = first_line
     try:
         for cells in reader:
@@ -96,7 +98,7 @@ _THOUSANDS_SIGN = "[,'\u2019\u00a0\u202f\u2009]"
 _THOUSANDS = rf"[1-9][0-9]{{0,2}}(?:{_THOUSANDS_SIGN}[0-9]{{3}})+(?:\.[0-9]*)?"
 _QUANTITY = re.compile(
     rf"(?P<sign>[-+\u2212])?[~\u2248]?\s*(?P<digits>{_THOUSANDS}|{_PLAIN})\s*(?P<scale>[kKM](?![A-Za-z]))?\s*"
-    r"(?P<unit>%|[^\W\d_][^\W\d_]{0,14}(?:\s*/\s*[^\W\d_]{1,12}|\s+per\s+sec(?:ond)?)?|1?/s)?"
+    r"(?P<unit>%|[^\W\d_][^\W\d_]{0,14}(?:\s*/\s*[^\W\d_]{1,12}|\s+per\s+sec(?:ond)?)?|1?/s|per sec(?:ond)?)?"
 )
 _SCALES = {"k": 1_000, "M": 1_000_000}
 
@@ -130,3 +132,8 @@ def quantity(cell: str) -> Quantity | None:
     places = max(0, decimals(digits) - (len(str(scale)) - 1))
     sign = "-" if found["sign"] == "\u2212" else found["sign"] or ""
     return Quantity(value, found["unit"] or "", sign, digits != found["digits"], places)
+
+
+def is_quantity(cell: str) -> bool:
+    """Return whether a cell holds a number, with its unit or without one."""
+    return quantity(cell) is not None

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 
-_TABLE = (
-    "write its figures as a table, a line each, under a first line such as 'workload,threads,tps,latency_p95'"
-)
+from ingest.formats.report import FormatError
+
+EXAMPLE_HEAD = "'workload,threads,tps,latency_p95'"
+"""The head of a table that is read."""
 
 # What only this tool prints, on a line of its own or as a part of one.
 _MARKS: Mapping[str, str] = {
@@ -39,15 +40,17 @@ _MARKS: Mapping[str, str] = {
 _TOOLS = {tool: re.compile(marks, re.MULTILINE) for tool, marks in _MARKS.items()}
 
 
-def refusal_of_foreign_tool(head: str) -> tuple[str, int] | None:
-    """Return why the output of a tool that is not read is refused, and the line that tells the tool.
+def refusal_of_foreign_tool(head: str) -> FormatError | None:
+    """Return the error for the output of a tool that is not read, None where no such tool shows itself.
 
-    None where no such tool is known by its beginning. Where several are, the first in the text counts.
+    Where several do, the first in the text counts.
     """
     found = [(match.start(), tool) for tool, marks in _TOOLS.items() if (match := marks.search(head))]
     if not found:
         return None
     start, tool = min(found)
-    return f"this looks like the output of {tool}, which benchdash does not read; {_TABLE}", (
-        head.count("\n", 0, start) + 1
+    return FormatError(
+        f"this looks like the output of {tool}, which benchdash does not read; write its figures as a "
+        f"table, a line each, under a first line such as {EXAMPLE_HEAD}",
+        head.count("\n", 0, start) + 1,
     )

@@ -7,7 +7,7 @@ A file holds one result, or several where a script went through numbers of virtu
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,10 +19,11 @@ from ingest.formats.outputs import (
     in_order,
     measured,
     option,
+    quoted,
     read_runs,
     whole_lines,
 )
-from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
 _RECOGNISED = re.compile(
@@ -32,13 +33,16 @@ _RECOGNISED = re.compile(
     re.MULTILINE,
 )
 
+_RATES = re.compile(r"\bNOPM\b|\bhammerdb", re.IGNORECASE)
 _TEXT_OF_LIST = re.compile(r'"((?:[^"\\]|\\.){0,400})"')
 _USER = re.compile(r"Vuser ([0-9]{1,7}):(.*)")
 _RESULT = re.compile(
     r"TEST RESULT : System achieved (?:"
-    r"(?P<nopm>\S{1,40}) NOPM from (?P<tpm>\S{1,40}) (?P<database>[A-Za-z][\w. -]{0,40}) TPM"
+    r"(?P<nopm>\S{1,40}) (?:[A-Z][\w -]{1,20} )?NOPM from (?P<tpm>\S{1,40})"
+    r" (?P<database>[A-Za-z][\w. -]{0,40}) TPM"
     r"|(?P<old_tpm>\S{1,40}) (?P<old_database>[A-Za-z][\w. -]{0,40}) TPM at (?P<old_nopm>\S{1,40}) NOPM)"
 )
+_RESULT_BEGINS = "TEST RESULT : "
 _ACTIVE_USERS = re.compile(r"([0-9]{1,7}) Active Virtual Users configured")
 _RAMP_UP = re.compile(r"Beginning rampup time of ([0-9]{1,6}) minutes")
 _DURATION = re.compile(r"Timing test period of ([0-9]{1,6}) in minutes")
@@ -78,6 +82,7 @@ _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 _PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
 _ALL_COMPLETE = "ALL VIRTUAL USERS COMPLETE"
 _FAILED = "FINISHED FAILED"
 _NO_TPROC_H = "TPROC-H is not read, only TPROC-C is"
@@ -85,6 +90,16 @@ _NO_TPROC_H = "TPROC-H is not read, only TPROC-C is"
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None
+
+
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say what lines lack that have rates as HammerDB prints them."""
+    return NearMiss.by(
+        _RATES,
+        lines,
+        "a line such as 'TEST RESULT : System achieved 124500 NOPM from 287600 PostgreSQL TPM' is missing; "
+        "send the log of HammerDB, or what its command line printed",
+    )
 
 
 def parse(source: Source) -> ParsedReport:
@@ -138,6 +153,7 @@ class _Output:
     last_line: int
     users: tuple[str, int] | None = None
     result: tuple[re.Match[str], int] | None = None
+    strange_result: tuple[str, int] | None = None
     duration_min: int | None = None
     benchmark: str = ""
     version: str = ""
@@ -186,6 +202,7 @@ class _Reader:
             output
             for output in self._all
             if output.result
+            or output.strange_result
             or output.created
             or output.running
             or output.users
@@ -211,6 +228,8 @@ class _Reader:
         message = user[2].strip() if user else text
         if result := _RESULT.fullmatch(message):
             self._output(line).result = (result, line)
+        elif message.startswith(_RESULT_BEGINS):
+            self._output(line).strange_result = (message, line)
         elif message == _FAILED or text.startswith("Error in Virtual User "):
             self._fail(user[1] if user else "", line)
         elif text == _ALL_COMPLETE:
@@ -355,6 +374,13 @@ def _refuse_failures(output: _Output) -> None:
             output.failed[0][1],
         )
     stands_alone = output.profile and not (output.created or output.running or output.users)
+    if output.strange_result and not output.result:
+        text, line = output.strange_result
+        raise FormatError(
+            f"{quoted(text)} is not how HammerDB writes its result, which is 'System achieved 124500 NOPM "
+            "from 287600 PostgreSQL TPM'; was it written by hand?",
+            line,
+        )
     if not output.result and not stands_alone:
         raise FormatError(
             "no 'TEST RESULT': HammerDB was stopped, or the file is cut off after this line", output.last_line
@@ -363,8 +389,10 @@ def _refuse_failures(output: _Output) -> None:
 
 def _result(match: re.Match[str], line: int) -> tuple[list[Reading], str, list[str]]:
     """Return the two rates, the database whose driver was used, and warnings."""
-    nopm = _number(match["nopm"] or match["old_nopm"], line)
-    tpm = _number(match["tpm"] or match["old_tpm"], line)
+    nopm, tpm = (
+        measured(text, line, "is not a whole number, as HammerDB prints rates", pattern=_WHOLE_NUMBER)
+        for text in (match["nopm"] or match["old_nopm"], match["tpm"] or match["old_tpm"])
+    )
     if not nopm:
         raise FormatError("0 NOPM: not one order was placed", line)
     database = match["database"] or match["old_database"]

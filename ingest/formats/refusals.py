@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from ingest.formats.foreign_tools import refusal_of_foreign_tool
+from ingest.formats.cells import is_number
+from ingest.formats.foreign_tools import EXAMPLE_HEAD, refusal_of_foreign_tool
 from ingest.formats.report import FormatError, NearMiss
 
 _JSON_SHAPES = (
@@ -12,6 +13,7 @@ _JSON_SHAPES = (
     '[{"workload": "oltp_read_only", "version": "10.11.19", "threads": 4, "tps": 730.96}]'
 )
 _MAX_KEYS = 8
+_MAX_ROWS = 20
 _KEY = re.compile(r'"([^"\\\n]{1,60})"\s*:')
 _MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
 
@@ -24,7 +26,7 @@ def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
     head = source_head.decode("utf-8", "replace")
     lines = head.removesuffix("\n").split("\n")
     if foreign := refusal_of_foreign_tool(head):
-        return FormatError(*foreign)
+        return foreign
     if nearest := _nearest(lines, formats):
         name, miss = nearest
         return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
@@ -34,7 +36,7 @@ def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
         return FormatError(
             "a web page or another document, not a result file; send the text of its results or tables", 1
         )
-    return _refusal_of_text(lines, formats)
+    return _refusal_of_text(lines)
 
 
 def _nearest(lines: Sequence[str], formats: Mapping[str, object]) -> tuple[str, NearMiss] | None:
@@ -58,12 +60,27 @@ def _refusal_of_json(head: str) -> FormatError:
     return FormatError(f"JSON of a shape that benchdash does not read: {found}; {_JSON_SHAPES}", 1)
 
 
-def _refusal_of_text(lines: Sequence[str], formats: Iterable[str]) -> FormatError:
+def _refusal_of_text(lines: Sequence[str]) -> FormatError:
     line = next((number for number, line in enumerate(lines, start=1) if line.strip()), 1)
     first = lines[line - 1].strip()
+    if _is_table_without_head([line for line in lines if line.strip()][:_MAX_ROWS]):
+        return FormatError(
+            f"a table without names of columns: it begins with {first[:80]!r}. Write them into a first line, "
+            f"such as {EXAMPLE_HEAD}",
+            line,
+        )
     return FormatError(
-        f"not a result file that benchdash knows: it begins with {first[:80]!r}. Read are the whole output "
-        f"of a tool ({', '.join(formats)}), and tables whose first line names their columns, such as "
-        "'workload,threads,tps,latency_p95'",
+        f"not a result file that benchdash knows: it begins with {first[:80]!r}. Send all that sysbench, "
+        "pgbench, JMH, YCSB, HammerDB or another tool printed, from its first line on, or a table whose "
+        f"first line names its columns, such as {EXAMPLE_HEAD}",
         line,
     )
+
+
+def _is_table_without_head(rows: Sequence[str]) -> bool:
+    """Return whether all rows have as many cells, two or more, and one of the first row is a number."""
+    for separator in (",", "\t", ";", "|"):
+        cells = [row.split(separator) for row in rows]
+        if len(cells[0]) > 1 and len(set(map(len, cells))) == 1:
+            return any(map(is_number, cells[0]))
+    return False

@@ -1,6 +1,7 @@
 """What a format gives: a parsed report, or an error that names the line."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -37,6 +38,12 @@ class NearMiss:
     line: int | None = None
     marks: int = 1
 
+    @classmethod
+    def by(cls, mark: re.Pattern[str], lines: Sequence[str], message: str) -> "NearMiss | None":
+        """Return the near miss of lines in which a mark of the format is found, None where it is not."""
+        found = [number for number, line in enumerate(lines, start=1) if mark.search(line)]
+        return cls(message, found[0], len(found)) if found else None
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedRun:
@@ -44,13 +51,19 @@ class ParsedRun:
 
     ``key`` names the run within its file and stays the same when a better parser reads the file again:
     ``""`` where the file holds one run, else made of what tells the runs apart (``DO 1/ConnectorJ-5.1``).
-    ``column`` is the text that a sender's ``map`` is matched against: a column, row or benchmark name.
-    ``settings`` are server settings that the file says were switched for this run.
+    ``column`` is the text that a sender's ``map`` is matched against: a column, row or benchmark name; so are
+    ``headings``, those that it stands under in a document, the outermost first. ``heading`` is what tells it
+    from runs of the same workload under other headings, empty where nothing needs to: it is the configuration
+    of the run, unless the sender says what else it is.
+    ``settings`` are server settings that the file says were switched for this run. ``lost`` names fields
+    (``threads``) that the tool always prints and this file lost: the sender must say them.
     """
 
     readings: tuple[Reading, ...]
     key: str = ""
     column: str | None = None
+    headings: tuple[str, ...] = ()
+    heading: str = ""
     product: str | None = None
     version: str | None = None
     build: str | None = None
@@ -63,6 +76,7 @@ class ParsedRun:
     duration_s: float | None = None
     options: Mapping[str, Fact] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

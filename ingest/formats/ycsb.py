@@ -31,7 +31,7 @@ from ingest.formats.outputs import (
     option,
     read_runs,
 )
-from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import names_a_secret
 
@@ -60,6 +60,10 @@ _RECOGNISED = re.compile(
     re.MULTILINE,
 )
 
+_MARK = re.compile(
+    r"\b(?:site|com\.yahoo)\.ycsb\b|\bworkloads/workload[a-f]\b|(?:Average|Percentile)Latency\([um]s\)"
+    r"|^\[(?:READ|UPDATE|INSERT|SCAN|OVERALL)\]"
+)
 _COMMAND = re.compile(r"Command line: (.*)")
 _CLIENT = re.compile(r"\S*java\b.{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
 _VERSION = re.compile(r"YCSB Client ([0-9][\w.-]{0,40})\s*")
@@ -98,6 +102,16 @@ def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None
 
 
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say what lines lack that are of YCSB, or have its figures in another shape."""
+    return NearMiss.by(
+        _MARK,
+        lines,
+        "its report is missing, which begins with '[OVERALL], RunTime(ms), ...'; send what the client "
+        "printed, or the file of the property 'exportfile'",
+    )
+
+
 def parse(source: Source) -> ParsedReport:
     """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
 
@@ -132,6 +146,10 @@ def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
 
 def _figure(text: str, line: int) -> Figure:
     """Return a figure. Raise FormatError where it is no decimal number that could have been measured."""
+    if text.startswith("-") and _NUMBER.fullmatch(text[1:]):
+        raise FormatError(
+            f"{text} is negative: the clock of the machine was set back during the run; measure again", line
+        )
     value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_MAX_NUMBER)
     digits, _, exponent = text.partition("E")
     return Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
@@ -385,7 +403,13 @@ def _overall(output: _Output) -> _Overall:
         raise FormatError("the run took no time: nothing was measured", run_time.line)
     throughput = section.figure(_THROUGHPUT)
     if not throughput.value:
-        raise FormatError("not one operation was completed", throughput.line)
+        failed = [
+            f"{failures.count.text} {name.removesuffix(_FAILED)}"
+            for name, failures in output.sections.items()
+            if name.endswith(_FAILED) and failures.count and failures.count.value
+        ]
+        why = f": {', '.join(failed)} failed" if failed else ""
+        raise FormatError(f"not one operation was completed{why}", throughput.line)
     return _Overall(run_time.value / 1000, throughput)
 
 

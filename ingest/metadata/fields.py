@@ -8,7 +8,16 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
-from benchdash.results.models import Configuration, Hardware, Product, Run, ServerVersion, Workload
+from benchdash.results.models import (
+    Configuration,
+    Hardware,
+    Product,
+    ProjectMetric,
+    Run,
+    Series,
+    ServerVersion,
+    Workload,
+)
 from benchdash.results.sessions import SESSION_TAG
 from ingest.formats import FORMATS
 from ingest.masking import mask_text
@@ -17,8 +26,8 @@ MAX_THREADS = 1_000_000
 MAX_PATTERN_LENGTH = 500
 # What no database stores.
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
-# What one column or benchmark of a file may be said to be.
-MAPPED = ("product", "version", "build", "configuration", "workload")
+# What one column, benchmark or heading of a file may be said to be.
+MAPPED = ("product", "version", "build", "hardware", "configuration", "workload")
 
 _MAX_REPETITION = 2**31 - 1
 _MAX_NOTES_LENGTH = 20_000
@@ -216,6 +225,42 @@ def _map(value: Any) -> dict[str, dict[str, str]]:
     return mapped
 
 
+def _metrics(value: Any) -> dict[str, dict[str, Any]]:
+    """Read what is said of metrics: ``{"rss_mb": {"unit": "MB", "direction": "lower"}}``."""
+    said: dict[str, dict[str, Any]] = {}
+    for name, given in _object(value).items():
+        if not isinstance(given, Mapping):
+            raise ValueError(f"must give a JSON object for '{_shown(name)}'")  # noqa: TRY004
+        if unknown := [key for key in given if key not in _METRIC_READERS]:
+            known = ", ".join(_METRIC_READERS)
+            raise ValueError(f"'{_shown(name)}' gives '{_shown(unknown[0])}'; a metric can be given {known}")
+        try:
+            metric = _METRIC_NAME(name)
+            said[metric] = {
+                key: _METRIC_READERS[key](one) for key, one in given.items() if one not in (None, "")
+            }
+        except ValueError as error:
+            raise ValueError(f"'{_shown(name)}': {error}") from None
+    return said
+
+
+def _one_of(choices: Iterable[str]) -> Callable[[Any], str]:
+    known = list(choices)
+
+    def read(value: Any) -> str:
+        if value not in known:
+            raise ValueError(f"'{_shown(value)}' is none of {', '.join(known)}")
+        return str(value)
+
+    return read
+
+
+def _positive(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
+        raise ValueError(f"'{_shown(value)}' is no number greater than 0")
+    return float(value)
+
+
 def _text(longest: int) -> Callable[[Any], str]:
     """Return a reader of one line, which keeps the blanks within it."""
 
@@ -252,7 +297,17 @@ def _shown(text: Any) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))[:50]
 
 
-JSON_FIELDS = frozenset({"options", "map", "meta", "path_map"})
+_METRIC_NAME = _name(_longest(ProjectMetric))
+_METRIC_READERS: dict[str, Callable[[Any], Any]] = {
+    "unit": _name(_longest(ProjectMetric, "unit")),
+    "direction": _one_of(Series.Direction.values),
+    "watched": read_yes_or_no,
+    "smallest_change": _positive,
+    "smallest_change_absolute": _positive,
+    "aggregation": _one_of(ProjectMetric.Aggregation.values),
+    "kind": _one_of(ProjectMetric.Kind.values),
+}
+JSON_FIELDS = frozenset({"options", "map", "meta", "metrics", "path_map"})
 # They may be given several times.
 LIST_FIELDS = frozenset({"tags", "companion_pattern"})
 TIMES = ("committed_at", "started_at")
@@ -275,6 +330,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "options": _object,
     "map": _map,
     "meta": _object,
+    "metrics": _metrics,
     "format": _format,
     "pattern": _text(MAX_PATTERN_LENGTH),
     "path_map": _object,

@@ -54,6 +54,7 @@ class Metadata:
     options: Mapping[str, Any] = field(default_factory=dict)
     map: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     format: str | None = None
     pattern: str | None = None
     path_map: Mapping[str, Any] = field(default_factory=dict)

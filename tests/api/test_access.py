@@ -14,7 +14,7 @@ from benchdash.accounts.models import User
 from benchdash.accounts.services import revoke_token
 from benchdash.alerts.models import Subscription
 from benchdash.api.urls import urlpatterns
-from benchdash.results.models import Annotation, Configuration, Hardware, Product, Workload
+from benchdash.results.models import Annotation, Configuration, Hardware, Product, ProjectMetric, Workload
 from tests.api.conftest import OUTSIDERS, READERS, WRITERS, client_of
 from tests.builders import START
 
@@ -48,6 +48,10 @@ def webhook(world):
 def annotation(world):
     place = {"project": world.project, "at": START, "text": "a quartz disk"}
     return Annotation.objects.get_or_create(**place)[0].pk
+
+
+def metric(world):
+    return ProjectMetric.objects.get_or_create(project=world.project, name="quartz_mb")[0].pk
 
 
 def product(world):
@@ -116,6 +120,11 @@ ENDPOINTS = {
     ("POST", "exclusions"): Endpoint(
         body=lambda world: {"runs": [run(world)], "excluded": True, "reason": "busy"}
     ),
+    ("GET", "metrics"): Endpoint(),
+    ("POST", "metrics"): Endpoint(body={"name": "recall", "direction": "higher"}),
+    ("PATCH", "metrics"): Endpoint(body={"name": "tps", "watched": False}),
+    ("GET", "metric-detail"): Endpoint(of=metric),
+    ("PATCH", "metric-detail"): Endpoint(of=metric, body={"direction": "lower"}),
     ("GET", "overview"): Endpoint(),
     ("POST", "incident-together"): Endpoint(
         body=lambda world: {"ids": [incident(world)], "state": "acknowledged"}
@@ -150,8 +159,16 @@ WRITES = [key for key in ENDPOINTS if key[0] != "GET"]
 # Without ``project`` in the query these are about all that one may see.
 LISTS = [key for key in READS if key[1].endswith("-list")]
 FOR_TRIAGE = [("GET", "subscription-list"), ("GET", "webhook-list"), ("GET", "audit-list")]
-CREATED = ("incident-comments", "subscription-list", "webhook-list", "annotation-list", "article-list")
+CREATED = (
+    "metrics",
+    "incident-comments",
+    "subscription-list",
+    "webhook-list",
+    "annotation-list",
+    "article-list",
+)
 ASKS_FIRST = (
+    "metrics",
     "subscription-list",
     "webhook-list",
     "annotation-list",

@@ -22,6 +22,7 @@ from benchdash.regressions.analysis.places import place_histories
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import incidents
 from benchdash.regressions.services import analyse_touched
+from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.controls import control_build
 from benchdash.results.models import Series
 from benchdash.results.place import Place
@@ -212,7 +213,7 @@ def test_the_control_is_laid_on_the_groups_in_whose_sessions_it_ran():
     place = Place.of(Series.objects.get(metric="tps", build=""))
     histories = place_histories(place)
     with CaptureQueriesContext(connection) as queries:
-        (levels,) = control_levels(place, histories).values()
+        (levels,) = control_levels(place, histories, MetricRules()).values()
     assert len(queries) <= 3
     assert levels.tolist() == pytest.approx([900, 700, np.nan, 800], nan_ok=True)
 
@@ -224,4 +225,4 @@ def nights_at(night, tps):
 def test_a_control_is_not_looked_at_beside_another():
     make_runs(nights([1.0] * 3, [0.9] * 3))
     place = Place.of(Series.objects.get(metric="tps", build="control"))
-    assert control_levels(place, place_histories(place)) == {}
+    assert control_levels(place, place_histories(place), MetricRules()) == {}

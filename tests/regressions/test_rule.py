@@ -11,6 +11,7 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import IncidentRule, rule_of
 from benchdash.regressions.queries import open_incidents
 from benchdash.regressions.services import analyse_touched, change_rule, recompute
+from benchdash.results.models import Series
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_user
 from tests.regressions.nights import record_nights
@@ -94,7 +95,8 @@ def test_a_confidence_that_is_asked_for_leaves_out_what_is_less_sure(project):
 
 
 def test_a_rise_of_counts_has_no_per_cent_and_is_never_too_small():
-    assert IncidentRule(smallest_change=0.5).passes("errors_per_s", None, confidence=0.99)
+    of_counts = ChangePoint(series=Series(metric="errors_per_s", direction="lower"), before=0, after=1)
+    assert IncidentRule(smallest_change=0.5).passes(of_counts, confidence=0.99)
 
 
 def test_a_rule_is_never_laxer_than_detection(project):

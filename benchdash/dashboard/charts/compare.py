@@ -51,7 +51,10 @@ class Value:
     @property
     def verdict(self) -> str:
         """``slower``, or ``not enough to tell, 3 more``."""
-        return verdict_words.short_verdict(self.comparison, self.metric) if self.comparison else ""
+        if self.comparison is None:
+            return ""
+        direction = self.cell.direction if self.cell else ""
+        return verdict_words.short_verdict(self.comparison, self.metric, direction)
 
     @property
     def settling(self) -> str:
@@ -245,7 +248,9 @@ def _hover(value: Value, unit: str, scale: ValueScale) -> str:
     if value.cell is None:
         return ""
     cell = value.cell
-    verdict = verdict_words.words(value.comparison.verdict, value.metric) if value.comparison else ""
+    verdict = ""
+    if value.comparison:
+        verdict = verdict_words.words(value.comparison.verdict, value.metric, direction=cell.direction)
     if scale.hides_values:
         share = numbers.share(None if value.per_cent is None else value.per_cent / 100)
         return f"{share}, n = {cell.n}{f' ({verdict})' if verdict else ''}"

@@ -255,7 +255,7 @@ class _Drawing:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
         what, direction = "speeds" if self.is_of_speeds else "ratios", self._direction_of(rows)
-        says = f"{len(compared)} {what}: {self._verdict_words(compared)}"
+        says = f"{len(compared)} {what}: {self._verdict_words(compared, direction)}"
         verdict = verdict_words.joint(
             [one.verdict for one in compared], ratio - 1, direction, margin=self.margin
         )
@@ -308,17 +308,17 @@ class _Drawing:
         return GridCell(
             text=text,
             level=self._look(_verdict(compared, ratio, direction), ratio, direction),
-            says=", ".join(filter(None, [_value_words(cells), self._verdict_words(compared)])),
+            says=", ".join(filter(None, [_value_words(cells), self._verdict_words(compared, direction)])),
             url=self.link(rows, column),
             below=below,
         )
 
-    def _verdict_words(self, compared: Sequence[Comparison]) -> str:
+    def _verdict_words(self, compared: Sequence[Comparison], direction: str) -> str:
         """``slower, noise: sessions``, or of several thread counts ``3 slower, 2 not enough to tell``."""
         if len(compared) != 1:
-            return verdict_words.counts_in_words((one.verdict for one in compared), self.metric)
+            return verdict_words.counts_in_words((one.verdict for one in compared), self.metric, direction)
         [one] = compared
-        said = verdict_words.words(one.verdict, self.metric)
+        said = verdict_words.words(one.verdict, self.metric, direction=direction)
         return ", ".join(filter(None, [said, verdict_words.settling(one), verdict_words.noise(one)]))
 
 

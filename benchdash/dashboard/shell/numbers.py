@@ -4,7 +4,7 @@ import math
 from datetime import datetime, timedelta
 from typing import Final
 
-from benchdash.results.readings import HIGHER
+from benchdash.results.readings import HIGHER, LOWER, UNKNOWN
 from benchdash.results.wording import (
     NO_BREAK,
     NOTHING,
@@ -29,6 +29,11 @@ __all__ += ["LEVELS", "ago", "axis_title", "direction_words", "exact_time", "lev
 # Where a change gets the next of the four levels of colour, as a share.
 LEVELS: Final = (0.02, 0.05, 0.10, 0.20)
 
+_DIRECTIONS: Final[dict[str, str]] = {
+    HIGHER: "higher is better",
+    LOWER: "lower is better",
+    UNKNOWN: "better direction not said",
+}
 _SIGNS: Final = {"worse": "▼", "better": "▲", "likely-worse": "▽", "likely-better": "△", "mixed": "⇅"}
 
 
@@ -48,6 +53,8 @@ def level(change: float | None, direction: str, verdict: str = "") -> str:
         return "same" if verdict == "same" else f"{verdict}-{max(size, 1)}"
     if size == 0:
         return "same"
+    if direction == UNKNOWN:
+        return "unknown"
     return f"{'better' if (change > 0) == (direction == HIGHER) else 'worse'}-{size}"
 
 
@@ -62,7 +69,8 @@ def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:
 
 
 def direction_words(direction: str) -> str:
-    return "higher is better" if direction == HIGHER else "lower is better"
+    """``higher is better``, ``lower is better``, ``better direction not said``; empty without a direction."""
+    return _DIRECTIONS.get(direction, "")
 
 
 def axis_title(metric: str, unit: str, direction: str) -> str:

@@ -73,7 +73,7 @@ def change_figure(value: float | None, direction: str, verdict: str = "", metric
     """
     level = numbers.level(value, direction, verdict)
     side = level.replace("likely-", "likely_").partition("-")[0]
-    title = verdict_words.words(verdict or side, metric)
+    title = verdict_words.words(verdict or side, metric, direction=direction)
     return _figure(level, title, numbers.sign(level), numbers.change(value))
 
 
@@ -83,9 +83,9 @@ def _figure(level: str, title: str, sign: str, text: str) -> str:
 
 @register.simple_tag
 @lru_cache(maxsize=256)
-def verdict_word(verdict: str, metric: str = "", margin: float | None = None) -> str:
+def verdict_word(verdict: str, metric: str = "", margin: float | None = None, direction: str = "") -> str:
     """Write a verdict in words, ``likely slower (one session)``, with a link to what they mean."""
-    words = verdict_words.words(verdict, metric, margin=margin)
+    words = verdict_words.words(verdict, metric, direction=direction, margin=margin)
     return format_html('<a class="verdict" href="{}">{}</a>', statistics_url(verdict), words)
 
 

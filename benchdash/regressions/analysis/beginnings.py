@@ -13,7 +13,7 @@ from benchdash.regressions.analysis.origins import Origin
 from benchdash.regressions.analysis.places import History
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions, find_shift_at
-from benchdash.regressions.watched_metrics import is_watched
+from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.models import ServerVersion
 from benchdash.results.points import moment
 from benchdash.results.versions import parse_version
@@ -28,12 +28,13 @@ def find_beginning(
     origin: Origin,
     origin_histories: Mapping[int, History],
     origin_changed: Iterable[int],
+    rules: MetricRules,
 ) -> list[Finding]:
     """Return the series that begin at another level than those of their ``origin``.
 
     ``changed`` and ``origin_changed`` are the positions where changes were confirmed in both.
     """
-    new, old = _watched(histories), _watched(origin_histories)
+    new, old = _watched(histories, rules), _watched(origin_histories, rules)
     common = sorted(new.keys() & old.keys(), key=str)
     end = _end_of(origin, old, new) if common else 0
     if not end:
@@ -61,11 +62,11 @@ def find_beginning(
     return findings
 
 
-def _watched(histories: Mapping[int, History]) -> dict[Key, History]:
+def _watched(histories: Mapping[int, History], rules: MetricRules) -> dict[Key, History]:
     return {
         (history.what, history.series.metric): history
         for history in histories.values()
-        if not history.series.is_derived and is_watched(history.series.metric) and history.has(0)
+        if not history.series.is_derived and rules.watches(history.series) and history.has(0)
     }
 
 

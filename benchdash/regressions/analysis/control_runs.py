@@ -9,14 +9,14 @@ from django.conf import settings
 from benchdash.regressions.analysis.places import History
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.noise import Floats, Ints
-from benchdash.regressions.watched_metrics import is_watched
+from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.controls import CONTROL, is_control
 from benchdash.results.models import Series
 from benchdash.results.place import Place
 from benchdash.results.points import Point, Runs, read_measurements
 
 
-def control_levels(place: Place, histories: Mapping[int, History]) -> dict[Key, Floats]:
+def control_levels(place: Place, histories: Mapping[int, History], rules: MetricRules) -> dict[Key, Floats]:
     """Return the levels of the control on the positions of a place, for its watched workloads and metrics.
 
     The control is any build of that kind on the same hardware. Its runs belong to the position in whose
@@ -26,7 +26,7 @@ def control_levels(place: Place, histories: Mapping[int, History]) -> dict[Key, 
     if is_control(place.build) or not histories:
         return {}
     wanted = {_key(history.series) for history in histories.values() if not history.series.is_derived}
-    series = _series_of_controls(place, wanted)
+    series = [one for one in _series_of_controls(place, wanted) if rules.watches(one)]
     if not series:
         return {}
     runs = next(iter(histories.values())).runs
@@ -46,7 +46,7 @@ def control_levels(place: Place, histories: Mapping[int, History]) -> dict[Key, 
 def _series_of_controls(place: Place, wanted: Collection[Key]) -> list[Series]:
     workloads = {what[0] for what, _ in wanted}  # type: ignore[index]
     there = _controls([place.project_id], [place.hardware_id], workloads)
-    return [one for one in there if is_watched(one.metric) and _key(one) in wanted]
+    return [one for one in there if _key(one) in wanted]
 
 
 def controls_of(series: Iterable[Series]) -> dict[int, list[Series]]:

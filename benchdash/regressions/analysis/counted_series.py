@@ -9,18 +9,18 @@ from benchdash.regressions.analysis.findings import Finding
 from benchdash.regressions.analysis.places import History, confirmed_positions
 from benchdash.regressions.detection.counts import Counts, find_count_shifts
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.watched_metrics import Counted, counted
+from benchdash.regressions.watched_metrics import Counted, MetricRules
 from benchdash.results.models import Run
 
 
 def find_in_counts(
-    histories: Mapping[int, History], stored: Mapping[int, Sequence[ChangePoint]]
+    histories: Mapping[int, History], stored: Mapping[int, Sequence[ChangePoint]], rules: MetricRules
 ) -> Iterable[Finding]:
     """Yield the changes in the counted series of a place; ``stored`` are their change points by series."""
     happened = [
         (history, what)
         for history in histories.values()
-        if (what := counted(history.series.metric)) and history.measured.values.any()
+        if (what := rules.counted(history.series.metric)) and history.measured.values.any()
     ]
     if not happened:
         return

@@ -44,7 +44,7 @@ def _curves(histories: Iterable[History]) -> Iterator[_Curve]:
     by_workload: dict[int, dict[str, dict[int, History]]] = defaultdict(lambda: defaultdict(dict))
     for history in histories:
         series = history.series
-        if not series.is_derived and series.threads and series.better == HIGHER:
+        if not series.is_derived and series.threads and series.direction == HIGHER:
             by_workload[series.workload_id][series.metric][series.threads] = history
     for by_metric in by_workload.values():
         known = (by_metric[metric] for metric in _THROUGHPUT if metric in by_metric)

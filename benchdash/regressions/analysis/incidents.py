@@ -15,7 +15,7 @@ from benchdash.regressions.analysis.lives import Life, split_off, store_lives, t
 from benchdash.regressions.analysis.machines import waiting_for_machines
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import IncidentRule, rule_of
-from benchdash.regressions.watched_metrics import counted, is_watched
+from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.metrics import main_metric
 from benchdash.results.models import Series
 
@@ -62,8 +62,10 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     ranks = ranks_of(change_points, branch=branch)
     switches = switches_of(change_points)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
-    looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
-    rule = rule_of(Project.objects.get(products=product_id)) if change_points else IncidentRule()
+    project = Project.objects.get(products=product_id)
+    metrics = rules_of(project.pk)
+    looked_at = sum(number for metric, number in of_metrics if metrics.is_looked_at(metric))
+    rule = rule_of(project, metrics)
     lives = {incident.pk: Life.of(incident) for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     clusters = clusters_of(change_points, ranks, switches)

@@ -14,6 +14,7 @@ from benchdash.regressions.analysis.control_runs import control_levels
 from benchdash.regressions.analysis.places import PlaceTable, confirmed_positions, place_histories, table_of
 from benchdash.regressions.detection.null import FalseAlarms, false_alarms
 from benchdash.regressions.models import ChangePoint, NullRun
+from benchdash.regressions.watched_metrics import MetricRules, rules_of
 from benchdash.results.models import Series
 from benchdash.results.place import Place, all_places
 
@@ -36,7 +37,7 @@ def null_run(project: Project, *, at: datetime | None = None) -> NullRun | None:
     at = at or timezone.now()
     rng = np.random.default_rng([project.pk, at.toordinal()])
     places = all_places(Series.objects.filter(project=project))
-    tables = list(_tables([places[i] for i in rng.permutation(len(places))]))
+    tables = list(_tables([places[i] for i in rng.permutation(len(places))], rules_of(project.pk)))
     if not tables:
         return None
     found = _looks(tables, rng)
@@ -68,12 +69,12 @@ def _nightly(day: datetime) -> datetime:
     return datetime.combine(day.astimezone(UTC).date(), settings.NULL_RUNS_AT, tzinfo=UTC)
 
 
-def _tables(places: Sequence[Place]) -> Iterator[tuple[PlaceTable, frozenset[int]]]:
+def _tables(places: Sequence[Place], rules: MetricRules) -> Iterator[tuple[PlaceTable, frozenset[int]]]:
     """Yield tables of the first places with long enough histories, and the positions of their changes."""
     left = _MAX_PLACES
     for place in places:
         histories = place_histories(place)
-        table = table_of(histories, control_levels(place, histories))
+        table = table_of(histories, control_levels(place, histories, rules), rules)
         if table.length >= MIN_GROUPS:
             known = ChangePoint.objects.filter(series__in=list(histories))
             yield table, confirmed_positions(known, histories)

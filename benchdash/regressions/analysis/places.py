@@ -14,7 +14,7 @@ from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.watched_metrics import is_watched
+from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.models import Series
 from benchdash.results.place import Place
 from benchdash.results.points import PlacedRuns, SeriesValues, lay_on, lay_out, moment
@@ -207,22 +207,27 @@ class PlaceTable:
         return max(map(len, self.values.values()), default=0)
 
 
-def table_of(histories: Mapping[int, History], controls: Mapping[Key, Floats]) -> PlaceTable:
+def table_of(
+    histories: Mapping[int, History], controls: Mapping[Key, Floats], rules: MetricRules
+) -> PlaceTable:
     """Make a table of what tools printed: what was derived of it is no further evidence."""
     printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
-    return _table(printed, controls)
+    return _table(printed, controls, rules)
 
 
-def table_of_curves(histories: Mapping[int, History]) -> PlaceTable:
+def table_of_curves(histories: Mapping[int, History], rules: MetricRules) -> PlaceTable:
     """Make a table of derived series: the peak of a scaling curve may move and nothing else."""
-    return _table({pk: history for pk, history in histories.items() if history.series.is_derived}, {})
+    derived = {pk: history for pk, history in histories.items() if history.series.is_derived}
+    return _table(derived, {}, rules)
 
 
-def _table(histories: Mapping[int, History], controls: Mapping[Key, Floats]) -> PlaceTable:
+def _table(
+    histories: Mapping[int, History], controls: Mapping[Key, Floats], rules: MetricRules
+) -> PlaceTable:
     watched: dict[Key, History] = {
         (history.what, history.series.metric): history
         for history in histories.values()
-        if is_watched(history.series.metric)
+        if rules.watches(history.series)
     }
 
     def sessions(key: Key) -> Sessions:

@@ -77,13 +77,14 @@ def replay(project: Project, *, today: IncidentRule, tried: IncidentRule) -> Rep
         .exclude(confirmed_at=None)
         .select_related("series")
         .only(
-            *("incident_id", "change", "confidence", "series__metric", "series__direction"),
+            *("incident_id", "before", "after", "change", "confidence"),
+            *("series__metric", "series__direction"),
         )
     )
     raised: dict[str, set[int]] = defaultdict(set)
     for one in found.iterator():
         for name, rule in (("today", today), ("tried", tried)):
-            if rule.passes(one.series.metric, one.speed_change, confidence=one.confidence):
+            if rule.passes(one, confidence=one.confidence):
                 raised[name].add(one.incident_id or 0)
     both = raised["today"] | raised["tried"]
     incidents = {

@@ -17,7 +17,7 @@ from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseF
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
 from benchdash.regressions.detection.shifts import find_shifts
 from benchdash.regressions.options import equivalence_margin
-from benchdash.regressions.watched_metrics import UNWATCHED_METRICS
+from benchdash.regressions.watched_metrics import MetricRules, rules_of
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.place import Place
 from benchdash.results.points import Point, histories
@@ -78,7 +78,8 @@ def decide(project: Project, *, product: str, branch: str, commit: str, base: st
     stream = find_series(project, product=product, branch=branch)
     is_analysed = not stream.filter(touched__isnull=False).exists()
     full = _full_commit(stream, commit, field="commit")
-    pairs = _pairs(project, stream, product=product, commit=full, base=base) if full else []
+    rules = rules_of(project.pk)
+    pairs = _pairs(project, stream, rules, product=product, commit=full, base=base) if full else []
     rows = _rows(pairs, margin=equivalence_margin(project), grouping=grouping_of(project))
     verdict = _verdict(rows)
     return Gate(
@@ -102,13 +103,19 @@ def _full_commit(stream: QuerySet[Series], beginning: str, *, field: str) -> str
 
 
 def _pairs(
-    project: Project, stream: QuerySet[Series], *, product: str, commit: str, base: str
+    project: Project,
+    stream: QuerySet[Series],
+    rules: MetricRules,
+    *,
+    product: str,
+    commit: str,
+    base: str,
 ) -> list[_Pair]:
-    series = {one.pk: one for one in _measured(stream, commit=commit)}
+    series = {one.pk: one for one in _measured(stream, rules, commit=commit)}
     points = histories(series)
     is_commit = COMMIT.fullmatch(base.lower())
     base_commit = _full_commit(stream, base.lower(), field="base") if is_commit else None
-    released = {} if not base or base_commit else _released(project, product=product, version=base)
+    released = {} if not base or base_commit else _released(project, rules, product=product, version=base)
     pairs = []
     for pk, one in series.items():
         at = max(index for index, point in enumerate(points[pk]) if point.commit == commit)
@@ -123,12 +130,12 @@ def _pairs(
     return pairs
 
 
-def _measured(series: QuerySet[Series], **version: str) -> list[Series]:
+def _measured(series: QuerySet[Series], rules: MetricRules, **version: str) -> list[Series]:
     """List the watched series in which such a version has runs that count, without derived ones."""
     of_version = {f"run__version__{name}": value for name, value in version.items()}
     measured = Measurement.objects.filter(series=OuterRef("pk"), run__excluded_at=None, **of_version)
     printed = series.filter(Exists(measured), is_derived=False)
-    return list(printed.exclude(metric__regex=UNWATCHED_METRICS))
+    return list(printed.exclude(rules.unwatched()))
 
 
 _What = tuple[Place, int, int | None, str]
@@ -139,11 +146,10 @@ def _what(series: Series) -> _What:
     return Place.of(series).of_every_stream, series.workload_id, series.threads, series.metric
 
 
-def _released(project: Project, *, product: str, version: str) -> Mapping[_What, Point]:
+def _released(project: Project, rules: MetricRules, *, product: str, version: str) -> Mapping[_What, Point]:
     """Find the newest group of a release at every place. Raises GateError where there is none."""
-    series = {
-        one.pk: one for one in _measured(find_series(project, product=product, branch=""), version=version)
-    }
+    released = find_series(project, product=product, branch="")
+    series = {one.pk: one for one in _measured(released, rules, version=version)}
     if not series:
         raise GateError("base", f"there is no run of {version!r}, neither as a commit nor as a release")
     return {

@@ -30,8 +30,8 @@ from benchdash.regressions.comparison.verdict_words import (
 )
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
-from benchdash.results.metrics import main_metric, telling
-from benchdash.results.readings import HIGHER, LOWER, Direction
+from benchdash.results.metrics import is_speed, main_metric, telling
+from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction
 from benchdash.results.wording import NOTHING, change, metric_name, number, p_value, unit_words
 
 _MAX_ROWS: Final = 60
@@ -106,7 +106,7 @@ class Claim:
     @property
     def words(self) -> str:
         """``5 slower, 7 not enough to tell``."""
-        return counts_in_words((one.verdict for one in self.comparisons), self.metric)
+        return counts_in_words((one.verdict for one in self.comparisons), self.metric, self.direction)
 
     @property
     def is_clear(self) -> bool:
@@ -154,6 +154,8 @@ def _measured(claim: Claim, base: str, other: str) -> str:
     what = "speed" if claim.is_of_speeds else metric_name(claim.metric)
     if claim.direction == LOWER:
         what = f"{what}, lower is better"
+    elif claim.direction == UNKNOWN:
+        what = f"{what}; nobody has said which direction is better"
     return (
         f"{other} measures {_signed(claim.change)} against {base} in {what}"
         f" ({_mean(claim)}{f'; {likely}' if likely else ''})"
@@ -163,12 +165,18 @@ def _measured(claim: Claim, base: str, other: str) -> str:
 def _main_words(claim: Claim, base: str, other: str) -> str:
     if claim.is_clear and claim.change is not None:
         size = _per_cent(claim.change)
-        if claim.direction == LOWER:
+        if not (claim.is_of_speeds or is_speed(claim.metric)):
+            more = "more" if claim.change > 0 else "less"
+            what = f"{metric_name(claim.metric)} than {base}, which is {claim.verdict}"
+            than = f"{other} measures {size} {more} {what}"
+        elif claim.direction == LOWER:
             than = f"{other} takes {size} {'longer' if claim.change > 0 else 'less time'} than {base}"
         else:
             than = f"{other} is {size} {'slower' if claim.verdict == 'worse' else 'faster'} than {base}"
         return f"{than} ({_evidence(claim)})"
     where = _where(claim)
+    if claim.direction == UNKNOWN and claim.verdict != "same":
+        return _measured(claim, base, other)
     if claim.verdict == "same":
         return f"No difference between {base} and {other} within {within(claim.margin)} ({where})"
     if claim.significant:
@@ -333,7 +341,7 @@ def _row(table: ComparisonTable, row: Row) -> list[str]:
         change(one.ratio - 1) if one and one.ratio else NOTHING,
         interval,
         p_value(one.p) if one else NOTHING,
-        words(one.verdict, table.metric, margin=table.margin) if one else NOTHING,
+        words(one.verdict, table.metric, direction=row.direction, margin=table.margin) if one else NOTHING,
         " / ".join(_count(side) for side in sides),
     ]
 

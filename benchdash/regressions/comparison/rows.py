@@ -17,6 +17,7 @@ from benchdash.regressions.detection.compare import (
     adjusted_p,
     compare_sides,
     median_intervals,
+    sign_of,
 )
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.scatter import (
@@ -28,7 +29,7 @@ from benchdash.regressions.detection.scatter import (
     Units,
     independent,
 )
-from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.readings import LOWER, UNKNOWN, Direction
 
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
@@ -61,8 +62,11 @@ class Row:
 
     @property
     def speeds(self) -> tuple[float | None, ...]:
-        """The ratio of each comparison as one of speeds: above 1 is faster, whatever the direction."""
-        if self.direction == HIGHER:
+        """The ratio of each comparison as one of speeds: above 1 is faster, whatever the direction.
+
+        Where nobody has said the direction it is the plain ratio.
+        """
+        if self.direction != LOWER:
             return self.ratios
         return tuple([1 / ratio if ratio else None for ratio in self.ratios])
 
@@ -169,7 +173,9 @@ def _compared(
         unlike = np.array([not is_alike(row, after - 1) for row, _, after in pairs.each()], dtype=bool)
         found.p[unlike], found.more_runs[unlike] = np.nan, 0
     found.p[:] = adjusted_p(found.p)
-    verdicts = found.verdicts(grid.is_higher_better[sides[0]], margin)
+    better = grid.better[sides[0]]
+    found.more_runs[better == 0] = 0  # no number of them says which direction is better
+    verdicts = found.verdicts(better, margin)
     if is_alike:
         verdicts = ["unknown" if is_unlike else one for one, is_unlike in zip(verdicts, unlike, strict=True)]
     return found.each(verdicts)
@@ -228,9 +234,9 @@ class _Grid:
         )
 
     @property
-    def is_higher_better(self) -> Bools:
-        """For each cell, whether more is better."""
-        return np.fromiter((cell.direction == HIGHER for cell in self.cells), bool, len(self.cells))
+    def better(self) -> Ints:
+        """The sign of each cell's direction."""
+        return np.fromiter((sign_of(cell.direction) for cell in self.cells), np.int64, len(self.cells))
 
     def pairs(self, relative_to: RelativeTo) -> Pairs:
         """Row by row."""
@@ -284,7 +290,7 @@ class _Grid:
 
 def have_two_directions(rows: Iterable[Row]) -> bool:
     """Tell whether more is better in some of the rows and worse in others: only their speeds have a mean."""
-    return len({row.direction for row in rows}) > 1
+    return len({row.direction for row in rows} - {UNKNOWN}) > 1
 
 
 def geometric_mean(rows: Sequence[Row], column: int) -> float | None:

@@ -13,7 +13,7 @@ from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison, Verdict
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.metrics import is_speed
-from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.readings import HIGHER, UNKNOWN, Direction
 from benchdash.results.wording import NO_BREAK, count, counted
 
 NOISE: Final[Mapping[Basis, str]] = {
@@ -52,7 +52,7 @@ def joint(verdicts: Sequence[str], change: float | None, direction: Direction, *
         return "same"
     if {"better", "worse"} <= set(map(side_of, verdicts)):
         return MIXED
-    if change is None or abs(change) < margin:
+    if change is None or abs(change) < margin or direction == UNKNOWN:
         return "unknown"
     agreed = "better" if (change > 0) == (direction == HIGHER) else "worse"
     certain, likely = counts[agreed], counts[f"likely_{agreed}"]
@@ -77,18 +77,19 @@ def side_of(verdict: str) -> str:
     return side if side in _CERTAIN else ""
 
 
-def words(verdict: str, metric: str = "", *, margin: float | None = None) -> str:
+def words(verdict: str, metric: str = "", *, direction: str = "", margin: float | None = None) -> str:
     """``no difference within ±2 %``, ``slower``, ``likely slower (one session)``, ``not enough to tell``."""
     if verdict == "same":
         return "no difference" + (f" within {within(margin)}" if margin is not None else "")
-    said = short_words(verdict, metric)
+    said = short_words(verdict, metric, direction)
     return f"{said} (one session)" if is_likely(verdict) else said
 
 
-def short_words(verdict: str, metric: str = "") -> str:
+def short_words(verdict: str, metric: str = "", direction: str = "") -> str:
     """Say the same where there is little room: ``likely slower``.
 
-    What is not a speed is ``worse`` or ``better``.
+    What is not a speed is ``worse`` or ``better``, and a difference is ``not judged`` where nobody has said
+    which direction is.
     """
     if verdict == "same":
         return "no difference"
@@ -96,7 +97,7 @@ def short_words(verdict: str, metric: str = "") -> str:
         return "in both directions"
     side = side_of(verdict)
     if not side:
-        return "not enough to tell"
+        return "not judged" if direction == UNKNOWN else "not enough to tell"
     if is_speed(metric):
         side = "slower" if side == "worse" else "faster"
     return f"likely {side}" if is_likely(verdict) else side
@@ -107,11 +108,13 @@ def within(margin: float) -> str:
     return f"±{round(margin * 100, 6):g}{NO_BREAK}%"
 
 
-def counts_in_words(verdicts: Iterable[str], metric: str = "") -> str:
+def counts_in_words(verdicts: Iterable[str], metric: str = "", direction: str = "") -> str:
     """``5 slower, 2 likely slower, 7 not enough to tell``."""
     counts = Counter(verdicts)
     return ", ".join(
-        f"{count(counts[one])} {short_words(one, metric)}" for one in get_args(Verdict) if counts[one]
+        f"{count(counts[one])} {short_words(one, metric, direction)}"
+        for one in get_args(Verdict)
+        if counts[one]
     )
 
 
@@ -146,9 +149,9 @@ def settling(comparison: Comparison) -> str:
     return f"{counted(more, 'more session')} of each would settle it" if more else ""
 
 
-def short_verdict(comparison: Comparison, metric: str = "") -> str:
+def short_verdict(comparison: Comparison, metric: str = "", direction: str = "") -> str:
     """``not enough to tell, 3 more`` where there is little room; ``note`` explains it."""
-    said, more = short_words(comparison.verdict, metric), _more(comparison)
+    said, more = short_words(comparison.verdict, metric, direction), _more(comparison)
     return f"{said}, {count(more)} more" if more else said
 
 

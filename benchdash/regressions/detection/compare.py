@@ -43,7 +43,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from benchdash.regressions.detection.noise import Bools, Floats, Ints
+from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.detection.scatter import (
     BASES,
     FORKS,
@@ -58,7 +58,7 @@ from benchdash.regressions.detection.scatter import (
     ToolInterval,
     evidence,
 )
-from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.readings import HIGHER, LOWER, Direction
 
 Verdict = Literal["better", "worse", "likely_better", "likely_worse", "same", "unknown"]
 
@@ -129,8 +129,9 @@ class Comparisons:
     more_runs: Ints
     basis: Ints
 
-    def verdicts(self, is_higher_better: Bools, margin: float) -> list[Verdict]:
-        return _verdicts(self.low, self.high, self.p, self.basis, is_higher_better, margin)
+    def verdicts(self, better: Ints, margin: float | Floats) -> list[Verdict]:
+        """Return the verdict of each pair by the sign of its direction (``sign_of``)."""
+        return _verdicts(self.low, self.high, self.p, self.basis, better, margin)
 
     def each(self, verdicts: Sequence[Verdict]) -> Iterator[Comparison]:
         return starmap(
@@ -169,7 +170,7 @@ def compare_samples(
     sides = Sides.of([one if isinstance(one, Sample) else Sample(one) for one in (base, other)])
     known = np.array([history_sd or np.nan]), np.array([float(history_df)])
     found = compare_sides(sides, np.array([[0], [1]]), *known, margin=margin)
-    [comparison] = found.each(found.verdicts(np.array([direction == HIGHER]), margin))
+    [comparison] = found.each(found.verdicts(np.array([sign_of(direction)]), margin))
     return comparison
 
 
@@ -197,7 +198,7 @@ def compare_sides(
         low = np.minimum(np.exp(difference - half), ratio)
         high = np.maximum(np.exp(difference + half), ratio)
         p = np.where(np.isin(found.basis, _UNTESTED), np.nan, 2 * stdtr(df, -np.abs(difference) / error))
-    unsettled = _verdict_codes(low, high, p, found.basis, np.ones(len(p), bool), margin) == _UNKNOWN
+    unsettled = _verdict_codes(low, high, p, found.basis, np.ones(len(p), np.int64), margin) == _UNKNOWN
     unsettled &= np.isfinite(p)
     more = np.where(np.isin(found.basis, _UNTESTED) & ~np.isnan(ratio), MORE_SESSIONS, 0)
     more[unsettled] = _more_runs(np.abs(difference[unsettled]), found.at(unsettled), margin)
@@ -212,11 +213,16 @@ def adjusted(
     low, high, p = ends
     p = adjusted_p(p)
     basis = np.array([BASES.index(one.basis) for one in comparisons], dtype=np.int64)
-    verdicts = _verdicts(low, high, p, basis, np.full(len(p), direction == HIGHER), margin)
+    verdicts = _verdicts(low, high, p, basis, np.full(len(p), sign_of(direction)), margin)
     return [
         one._replace(p=number, verdict=verdict)
         for one, number, verdict in zip(comparisons, _known(p), verdicts, strict=True)
     ]
+
+
+def sign_of(direction: Direction) -> int:
+    """Return 1 where more is better, -1 where less is, and 0 where nobody has said it."""
+    return {HIGHER: 1, LOWER: -1}.get(direction, 0)
 
 
 def adjusted_p(p: Floats) -> Floats:
@@ -271,19 +277,19 @@ def _t_quantiles(df: Floats) -> Floats:
 
 
 def _verdicts(
-    low: Floats, high: Floats, p: Floats, basis: Ints, is_higher_better: Bools, margin: float
+    low: Floats, high: Floats, p: Floats, basis: Ints, better: Ints, margin: float | Floats
 ) -> list[Verdict]:
-    codes = _verdict_codes(low, high, p, basis, is_higher_better, margin)
+    codes = _verdict_codes(low, high, p, basis, better, margin)
     return [_VERDICTS[code] for code in codes.tolist()]
 
 
 def _verdict_codes(
-    low: Floats, high: Floats, p: Floats, basis: Ints, is_higher_better: Bools, margin: float
+    low: Floats, high: Floats, p: Floats, basis: Ints, better: Ints, margin: float | Floats
 ) -> Ints:
-    """Indexes of _VERDICTS."""
+    """Indexes of _VERDICTS. Where no direction is known to be better, a difference stays unknown."""
     same = (low >= 1 / (1 + margin)) & (high <= 1 + margin) & ~np.isnan(p)
-    is_beside = (low > 1) | (high < 1)
-    is_better = (low > 1) == is_higher_better
+    is_beside = ((low > 1) | (high < 1)) & (better != 0)
+    is_better = (low > 1) == (better > 0)
     likely = np.isin(basis, _LIKELY_AT_MOST) & is_beside
     return np.select(
         [same, (p < SIGNIFICANT) & is_beside, likely],

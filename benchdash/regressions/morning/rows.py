@@ -23,7 +23,7 @@ from benchdash.results.controls import is_control
 from benchdash.results.models import DEFAULT_CONFIGURATION, Series
 from benchdash.results.place import Place
 from benchdash.results.points import Points, moment, read_points
-from benchdash.results.readings import HIGHER
+from benchdash.results.readings import HIGHER, UNKNOWN
 
 USUAL: Final = 0.99
 """The share of nights at an unchanged level that the usual range holds."""
@@ -389,6 +389,8 @@ def _verdict(of_level: float | None, usual: float | None, direction: str) -> Ver
         return "unknown"
     if 1 / (1 + usual) <= of_level <= 1 + usual:
         return "same"
+    if direction == UNKNOWN:
+        return "unknown"
     return "likely_better" if (of_level > 1) == (direction == HIGHER) else "likely_worse"
 
 

@@ -1,14 +1,14 @@
 """The lines that pgbench prints, sorted by the run and the part of it that they belong to.
 
 A run prints its progress first and its report last. Where nobody asked for progress, or kept it, there is the
-report alone; from version 14 on a banner stands before both.
+report alone; from version 14 on a banner stands before both. Of a report people keep the end alone, too.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ingest.formats.cells import number, whole_number
+from ingest.formats.cells import is_number, number, whole_number
 from ingest.formats.outputs import Figure, given_twice, quoted
 from ingest.formats.report import FormatError
 
@@ -27,6 +27,14 @@ _NAMES = frozenset(
         *("number of failed transactions", "maximum number of tries", "total number of retries"),
         *("latency average", "latency stddev", "rate limit schedule lag"),
         *("initial connection time", "average connection time"),
+    }
+)
+# With one of these begins a report whose beginning nobody kept.
+_BEGIN_THE_END = frozenset(
+    {
+        *("scaling factor", "query mode", "maximum number of tries", PROCESSED, "latency average"),
+        *(f"number of {what}" for what in ("clients", "threads", "transactions per client")),
+        *("number of failed transactions", "latency stddev", "initial connection time"),
     }
 )
 _LATE = re.compile(r"number of transactions above the (\S{1,40}) ms latency limit")
@@ -124,6 +132,7 @@ class PgbenchReport:
     """``tps`` by the words behind it, which say what was counted. ``scripts`` by their printed numbers.
 
     ``has_files`` tells that pgbench numbers the files of statements, as it does where there are several.
+    ``begins_at`` is the line of a report whose beginning is missing, 0 of a whole one.
     """
 
     statistics: Statistics
@@ -131,6 +140,7 @@ class PgbenchReport:
     latency_limit: str = ""
     scripts: dict[int, Script] = field(default_factory=dict)
     has_files: bool = False
+    begins_at: int = 0
 
     @property
     def end(self) -> int:
@@ -162,7 +172,28 @@ def sort_lines(lines: Iterable[str]) -> list[PgbenchOutput]:
     sorter = _Sorter()
     for line_number, line in enumerate(lines, start=1):
         sorter.sort(line, line_number)
+    _join_progress_behind_report(sorter.outputs)
     return sorter.outputs
+
+
+def ends_report(line: str) -> bool:
+    """Return whether this is a last line that a report may have, and whole."""
+    found = _FIELD.fullmatch(line.strip())
+    return found is not None and found[1] == "tps" and _TPS.fullmatch(found[2]) is not None
+
+
+def _join_progress_behind_report(outputs: list[PgbenchOutput]) -> None:
+    """Give progress lines that end a file to the report before them, where it has none and lasted as long."""
+    if len(outputs) < 2 or outputs[-1].report or outputs[-1].failures or not outputs[-1].ticks:
+        return
+    report, progress = outputs[-2:]
+    if report.ticks or not (report.report and report.report.tps):
+        return
+    text = report.report.statistics.values.get("duration", ("", 0))[0].removesuffix(" s")
+    if is_number(text) and (progress.ticks[-1][0] or 0.0) <= float(text) + 1:
+        report.columns, report.ticks = progress.columns, progress.ticks
+        report.strange_ticks = progress.strange_ticks
+        outputs.pop()
 
 
 class _Sorter:
@@ -189,6 +220,10 @@ class _Sorter:
             self.outputs[-1].failures.append((text, line_number))
         elif _FAILED.fullmatch(text):
             self._output(line_number).failures.append((text, line_number))
+        elif self._begins_the_end(text):
+            output = self._output(line_number)
+            output.report = PgbenchReport(Statistics(line_number), begins_at=line_number)
+            self._is_of_report(line, text, line_number)
         elif not self._is_of_report(line, text, line_number) and _is_call(text):
             self.command = text
 
@@ -204,6 +239,17 @@ class _Sorter:
             return self._begin(line_number)
         self.outputs[-1].last_line = line_number
         return self.outputs[-1]
+
+    def _begins_the_end(self, text: str) -> bool:
+        """Return whether a line begins the end of a report, of which the beginning was not kept."""
+        found = _FIELD.fullmatch(text)
+        if found is None or not (found[1] in _BEGIN_THE_END or ends_report(text)):
+            return False
+        report = self.outputs[-1].report if self.outputs else None
+        if report is None:
+            return True
+        is_there = found[1] in report.statistics.values or found[1] == "tps"
+        return bool(report.tps) and is_there and self.script is None and not _adds_a_rate(report, found[2])
 
     def _tick(self, text: str, line_number: int) -> None:
         tick = _TICK.fullmatch(text)
@@ -292,6 +338,12 @@ class _Sorter:
                 retries=_count(counts[1], line_number) if len(counts) > 1 else 0,
             )
         )
+
+
+def _adds_a_rate(report: PgbenchReport, value: str) -> bool:
+    """Return whether this is the second of the rates that a report of before version 14 has."""
+    found = _TPS.fullmatch(value)
+    return found is not None and found[2] not in report.tps
 
 
 def _add_tps(report: PgbenchReport, value: str, line_number: int) -> None:

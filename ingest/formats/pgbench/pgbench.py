@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from benchdash.results.readings import HIGHER, LOWER, Reading, reading
 from ingest.formats.cells import is_number, whole_number
-from ingest.formats.outputs import Figure, Read, bounded, quoted, read_runs, whole_lines
+from ingest.formats.outputs import Figure, Read, bounded, missing_line_end, quoted, read_runs, whole_lines
 from ingest.formats.pgbench.output import (
     FILLED,
     PROCESSED,
@@ -20,20 +20,26 @@ from ingest.formats.pgbench.output import (
     Script,
     Statement,
     Statistics,
+    ends_report,
     sort_lines,
 )
-from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
 _BEGINS = re.compile(
     rb"^(?:transaction type: [^\n]*\nscaling factor: [0-9]"
     rb"|progress: [0-9.]+ s, \S+ tps, lat \S+ ms"
+    rb"|[ \t]*tps = [0-9.]+ \((?:without|including|excluding) [a-z ]{1,60}\)"
     rb"|pgbench \([^\n]*\)|pgbench: (?:error|fatal): "
     rb"|[0-9]+ (?:of [0-9]+ tuples \([0-9]+%\) done|tuples done\.))",
     re.MULTILINE,
 )
 
+_MARK = re.compile(
+    r"\bpgbench\b|^(?:latency (?:average|stddev)|tps|initial connection time) = [0-9]"
+    r"|^number of (?:clients|transactions \w+ processed): [0-9]"
+)
 _BUILTIN = {
     "TPC-B (sort of)": "tpcb-like",
     "simple update": "simple-update",
@@ -84,43 +90,68 @@ def recognise(head: bytes) -> bool:
     return _BEGINS.search(head) is not None
 
 
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say what lines lack that call pgbench or have figures of its report."""
+    return NearMiss.by(
+        _MARK,
+        lines,
+        "the end of its report is missing, a line such as 'tps = 850.1 (without initial connection time)'; "
+        "send all that pgbench printed",
+    )
+
+
 def parse(source: Source) -> ParsedReport:
     """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
 
     Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
-    lines, warnings = whole_lines(source)
+    lines, warnings = _whole_lines(source)
     outputs = sort_lines(lines)
     if not outputs and any(FILLED.fullmatch(line) for line in lines):
         raise FormatError("no test was run: pgbench -i only filled the tables", len(lines))
     if not outputs:
         raise FormatError("no run of pgbench: neither progress nor a report", len(lines) or 1)
     runs, intervals, notes = read_runs(outputs, _run, blame=0)
+    if len([run for run in runs if run.lost]) > 1:
+        raise FormatError(
+            f"of {len(runs)} reports only the ends are there, and no 'number of clients' tells them apart; "
+            "keep all that pgbench printed",
+            outputs[0].last_line,
+        )
     return ParsedReport(runs, intervals, _facts(outputs), bounded(warnings + notes))
+
+
+def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
+    """Return the lines that are whole; the last one may be, without its end too."""
+    if not source.ends_with_newline and ends_report(source.lines[-1]):
+        return source.lines, missing_line_end(source)
+    return whole_lines(source)
 
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
     """What a complete report says of the run as a whole.
 
+    Of a report whose beginning is missing, the number of clients and of transactions may be None.
+
     ``tps`` is without the time for connecting, unless every transaction connects; ``with_connecting``, the
     rate over the whole time, is printed up to version 13 only.
     """
 
-    clients: int
-    processed: Figure
+    clients: int | None
+    processed: Figure | None
     tps: Figure
     with_connecting: Figure | None
 
     @property
-    def seconds(self) -> float:
+    def seconds(self) -> float | None:
         """The time that ``tps`` was counted over."""
-        return self.processed.value / self.tps.value
+        return self.processed.value / self.tps.value if self.processed else None
 
     @property
-    def whole_seconds(self) -> float:
+    def whole_seconds(self) -> float | None:
         rate = self.with_connecting or self.tps
-        return self.processed.value / rate.value
+        return self.processed.value / rate.value if self.processed else None
 
 
 def _run(output: PgbenchOutput, key: str) -> Read:
@@ -140,6 +171,7 @@ def _run(output: PgbenchOutput, key: str) -> Read:
         threads=found.clients,
         duration_s=found.seconds,
         options=_options(output, report),
+        lost=() if found.clients else ("threads",),
     )
     return run, _intervals(output, key), list(_notes(output, report, found))
 
@@ -160,7 +192,7 @@ def _final_report(output: PgbenchOutput) -> PgbenchReport:
 def _workload(report: PgbenchReport) -> str | None:
     """Return the script as ``-b`` calls it, or the name of its file; several with their weights."""
     if len(report.scripts) <= 1:
-        return _script_name(report.statistics.text(TYPE)[0])
+        return _script_name(_type(report))
     scripts = [script for _, script in sorted(report.scripts.items())]
     names = [name for script in scripts if (name := _script_name(script.name))]
     # ``3`` of ``weight: 3 (targets 75.0% of total)``; up to 9.6 all weigh the same.
@@ -170,6 +202,15 @@ def _workload(report: PgbenchReport) -> str | None:
     if set(weights) == {"1"}:
         return " ".join(names)
     return " ".join(f"{name}@{weight}" for name, weight in zip(names, weights, strict=True))
+
+
+def _type(report: PgbenchReport) -> str:
+    """Return the type of the transactions, empty where the beginning of the report is missing."""
+    return (
+        report.statistics.values.get(TYPE, ("", 0))[0]
+        if report.begins_at
+        else report.statistics.text(TYPE)[0]
+    )
 
 
 def _script_name(text: str) -> str | None:
@@ -219,8 +260,12 @@ def _notes(output: PgbenchOutput, report: PgbenchReport, found: _Totals) -> Iter
     """Yield the warnings that a reader of the run needs before trusting its figures."""
     statistics = report.statistics
     processed = found.processed
-    _, _, asked = statistics.text(PROCESSED)[0].partition("/")
-    if is_number(asked) and float(asked) > processed.value:
+    if report.begins_at:
+        names = (TYPE, "number of clients", PROCESSED)
+        lost = ", ".join(f"'{name}'" for name in names if name not in statistics.values)
+        yield f"the beginning of the report is missing before line {report.begins_at}: no {lost}"
+    _, _, asked = statistics.values.get(PROCESSED, ("", 0))[0].partition("/")
+    if processed and is_number(asked) and float(asked) > processed.value:
         yield f"{processed.value:.0f} of {asked[:20]} transactions were processed (line {processed.line})"
     printed = statistics.maybe("latency average", _MILLISECONDS)
     if printed and _average_latency(statistics, found) is None:
@@ -229,9 +274,9 @@ def _notes(output: PgbenchOutput, report: PgbenchReport, found: _Totals) -> Iter
             "pgbench computes it from a duration, which a run with a number of transactions does not have"
         )
     connecting = statistics.maybe("initial connection time", _MILLISECONDS)
-    seconds = found.whole_seconds + (connecting.value / 1000 if connecting else 0)
+    seconds = (found.whole_seconds or 0.0) + (connecting.value / 1000 if connecting else 0)
     duration = statistics.maybe("duration", _SECONDS)
-    if duration and abs(seconds - duration.value) > 0.2 + 0.1 * duration.value:
+    if duration and processed and abs(seconds - duration.value) > 0.2 + 0.1 * duration.value:
         yield (
             f"the printed rate is that of {seconds:.4g} s, "
             f"but the duration is {duration.value:.4g} s (line {duration.line})"
@@ -254,7 +299,7 @@ def _missing_end(report: PgbenchReport) -> str | None:
     if report.has_files and len(scripts) == 1:
         return "the statements of the other files"
     for script in scripts:
-        name = _script_name(script.name or report.statistics.text(TYPE)[0]) or ""
+        name = _script_name(script.name or _type(report)) or ""
         end = _BUILTIN_ENDS.get(name, "")
         last = script.statements[-1].text if script.statements else ""
         if script.statements_end and not (last and last.startswith(end)):
@@ -297,10 +342,11 @@ def _facts(outputs: Sequence[PgbenchOutput]) -> dict[str, Fact]:
 
 def _totals(report: PgbenchReport) -> _Totals:
     """Raise FormatError where the report is not complete, or nothing was measured."""
-    processed = report.statistics.figure(PROCESSED, _OF_ALL)
-    if not processed.value:
+    processed = report.statistics.maybe(PROCESSED, _OF_ALL)
+    if processed is None and not report.begins_at:
+        report.statistics.text(PROCESSED)
+    if processed and not processed.value:
         raise FormatError("not one transaction was completed", processed.line)
-    clients, line = report.statistics.text("number of clients")
     if strange := report.tps.keys() - {*_WITHOUT_CONNECTING, _RECONNECTING, _WITH_CONNECTING}:
         name = min(strange)
         raise FormatError(f"tps ({name}) is nothing that pgbench counts", report.tps[name].line)
@@ -310,14 +356,22 @@ def _totals(report: PgbenchReport) -> _Totals:
     for rate in report.tps.values():
         if not rate.value:
             raise FormatError("the rate is 0, which contradicts the number of transactions", rate.line)
-    if report.statistics.text(TYPE)[0] == "multiple scripts":
+    if processed and _type(report) == "multiple scripts":
         _check_scripts(report, processed)
     return _Totals(
-        clients=whole_number(clients, "the number of clients", line),
+        clients=_clients(report),
         processed=processed,
         tps=rates[0],
         with_connecting=report.tps.get(_WITH_CONNECTING),
     )
+
+
+def _clients(report: PgbenchReport) -> int | None:
+    """Return the number of clients. Raise FormatError where a whole report does not say it."""
+    if report.begins_at and "number of clients" not in report.statistics.values:
+        return None
+    text, line = report.statistics.text("number of clients")
+    return whole_number(text, "the number of clients", line)
 
 
 def _check_scripts(report: PgbenchReport, processed: Figure) -> None:
@@ -339,9 +393,10 @@ def _readings(report: PgbenchReport, found: _Totals) -> Iterator[Reading]:
     if (average := _average_latency(statistics, found)) is not None:
         yield reading("latency_avg", average)
     yield from _times(statistics)
-    yield from _failures(statistics, found)
-    yield reading("total_events", found.processed.value)
-    yield from _script_readings(report, found.seconds)
+    if found.processed and found.seconds:
+        yield from _failures(statistics, found.processed, found.seconds)
+        yield reading("total_events", found.processed.value)
+        yield from _script_readings(report, found.seconds)
 
 
 def _average_latency(statistics: Statistics, found: _Totals) -> float | None:
@@ -354,10 +409,13 @@ def _average_latency(statistics: Statistics, found: _Totals) -> float | None:
     printed = statistics.maybe("latency average", _MILLISECONDS)
     if printed is None or "latency stddev" in statistics.values:
         return printed.value if printed else None
+    if found.processed is None or found.clients is None:
+        return printed.value or None
     failed = statistics.maybe("number of failed transactions", _COUNT_AND_SHARE)
     ended = found.processed.value + (failed.value if failed else 0)
     duration = statistics.maybe("duration", _SECONDS)
-    for seconds in (found.whole_seconds, found.seconds, *([duration.value] if duration else [])):
+    known = (found.whole_seconds, found.seconds, duration.value if duration else None)
+    for seconds in filter(None, known):
         computed = 1000 * seconds * found.clients / ended
         if abs(computed - printed.value) <= printed.rounding * 1.01:
             return computed
@@ -376,25 +434,25 @@ def _times(statistics: Statistics) -> Iterator[Reading]:
             yield Reading(name.replace(" ", "_"), time.value, "ms", LOWER)
 
 
-def _failures(statistics: Statistics, found: _Totals) -> Iterator[Reading]:
+def _failures(statistics: Statistics, processed: Figure, seconds: float) -> Iterator[Reading]:
     """Yield failures per second, and in per cent of all transactions that were meant to run."""
     failed = statistics.maybe("number of failed transactions", _COUNT_AND_SHARE)
     skipped = statistics.maybe("number of transactions skipped", _COUNT_AND_SHARE)
     if failed:
-        yield reading("errors_per_s", failed.value / found.seconds)
+        yield reading("errors_per_s", failed.value / seconds)
     for kind in ("serialization", "deadlock", "other"):
         if failures := statistics.maybe(f"number of {kind} failures", _COUNT_AND_SHARE):
-            yield Reading(f"{kind}_failures_per_s", failures.value / found.seconds, "1/s", LOWER)
+            yield Reading(f"{kind}_failures_per_s", failures.value / seconds, "1/s", LOWER)
     if retries := statistics.maybe("total number of retries"):
-        yield Reading("retries_per_s", retries.value / found.seconds, "1/s", LOWER)
-    meant = found.processed.value + sum(figure.value for figure in (failed, skipped) if figure)
+        yield Reading("retries_per_s", retries.value / seconds, "1/s", LOWER)
+    meant = processed.value + sum(figure.value for figure in (failed, skipped) if figure)
     if retried := statistics.maybe("number of transactions retried", _COUNT_AND_SHARE):
         yield Reading("retried_percent", 100 * retried.value / meant, "%", LOWER)
     if skipped:
         yield Reading("skipped_percent", 100 * skipped.value / meant, "%", LOWER)
     if late := statistics.maybe("late", _COUNT_AND_SHARE):
         # Only since 11 pgbench prints what it takes the share of, and leaves the skipped ones out of it.
-        whole = found.processed.value if "/" in statistics.text("late")[0] else meant
+        whole = processed.value if "/" in statistics.text("late")[0] else meant
         yield Reading("late_percent", 100 * late.value / whole, "%", LOWER)
 
 

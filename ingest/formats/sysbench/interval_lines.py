@@ -35,7 +35,7 @@ _BEHIND_THE_TIME = (
     # 0.5, whose MB are MiB, the 0.4.12.10 of then, and what came between 0.5 and 1.0.
     r"<transferred_mib_per_s> Mi?B/sec,?",
     f"{_OLD_LOAD} reads: <reads_per_s>, writes: <writes_per_s>, {_OLD_LATENCY}, {_OLD_TROUBLE}",
-    f"{_OLD_LOAD} {_OLD_QUERIES}, {_OLD_LATENCY}",
+    f"{_OLD_LOAD} {_OLD_QUERIES},? {_OLD_LATENCY}",
     f"{_FILES_READ} MB/s {_FILES_WRITTEN} MB/s {_FILES_SYNCED} {_OLD_LATENCY}",
     rf"Intermediate results: <threads> threads, tps: <tps>, {_OLD_QUERIES},? {_OLD_LATENCY}",
     rf"threads: <threads> {_LOAD} {_KINDS} latency: <latency>ms \(<rank>%\) {_WAY_TROUBLE}",

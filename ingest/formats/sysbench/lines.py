@@ -77,6 +77,8 @@ _TESTS = {
     "Doing OLTP test.": "oltp",
 }
 
+# What scripts write from a report, such as ``transactions: 122666 (4087.95 per sec.)``.
+_SUMMARY = re.compile(r"(?:transactions|queries|events|tps|qps|avg|95th|time) ?[:=] *[0-9]")
 _OPERATIONS = re.compile(r"(?:Total operations|Operations performed): +(.*)")
 _MEMORY_SIZES = re.compile(r"[0-9].*B transferred \(")
 _FILE_SIZES = re.compile(r"Read \S+ +Written \S+ +Total transferred .*")
@@ -135,9 +137,11 @@ class ReportBlock:
 class SysbenchOutput:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
-    Header values and FATAL lines come with their line number. ``stamp`` is the time before its banner,
-    ``cpus`` the number of CPUs that a script printed before it, ``test`` the test that the header names,
-    ``hook_runs`` what hooks printed in the place of intervals or report.
+    ``line`` is that of the banner. Where it is missing, ``version`` is empty, ``line`` is the one before the
+    first line, and ``title`` the last text above the report. Header values and FATAL lines come with their
+    line number. ``stamp`` is the time before the banner, ``cpus`` the number of CPUs that a script printed
+    before it, ``test`` the test that the header names, ``hook_runs`` what hooks printed in the place of
+    intervals or report, ``summary`` the first line of what a script made of a report.
     """
 
     line: int
@@ -147,6 +151,8 @@ class SysbenchOutput:
     stamp: str
     command: str
     cpus: int | None
+    title: str = ""
+    summary: tuple[str, int] | None = None
     begins_with: str = ""
     begun: bool = False
     test: str = ""
@@ -162,7 +168,7 @@ class SysbenchOutput:
     @property
     def is_a_test(self) -> bool:
         """Whether a test was run, or failed; prepare, cleanup and help are none."""
-        return self.begun or bool(self.blocks or self.fatal or self.hook_runs)
+        return self.begun or bool(self.blocks or self.interval_lines or self.fatal or self.hook_runs)
 
     @property
     def has_report_of_a_hook(self) -> bool:
@@ -209,7 +215,9 @@ class _Sorter:
                 self.heading = ""
 
     def _indented(self, line: str, line_number: int) -> None:
-        if self.heading and self.block:
+        if (heading := line.strip()) in _HEADINGS:
+            self._open(_HEADINGS[heading], line_number)
+        elif self.heading and self.block:
             name, _, value = line.partition(":")
             name = name.strip()
             if value and (value := value.strip()):
@@ -254,6 +262,8 @@ class _Sorter:
             self.block.add(FILE_COUNTS, "transferred", line, line_number)
         elif line.startswith(_PRIME_LIMIT):
             self._header(line, line_number)
+        else:
+            self._summary(line, line_number)
 
     def _header(self, line: str, line_number: int) -> None:
         header = self.output.header
@@ -269,6 +279,12 @@ class _Sorter:
             for name, value in match.groupdict().items():
                 if value is not None:
                     header.setdefault(name, (_MEANT.get((name, value), value), line_number))
+        else:
+            self._summary(line, line_number)
+
+    def _summary(self, line: str, line_number: int) -> None:
+        if self.output.summary is None and _SUMMARY.match(line):
+            self.output.summary = line, line_number
 
     def _open(self, heading: str, line_number: int) -> ReportBlock:
         """Return the report that this heading belongs to, a new one where the last has it already."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from benchdash.results.readings import Reading, percentile_metric, reading
-from ingest.formats.outputs import Figure, in_order
+from ingest.formats.outputs import MAX_THREADS, Figure, in_order
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.lines import (
     CPU,
@@ -21,7 +21,7 @@ from ingest.formats.sysbench.lines import (
     ReportBlock,
     SysbenchOutput,
 )
-from ingest.formats.sysbench.numbers import milliseconds, number, seconds_in_ms
+from ingest.formats.sysbench.numbers import figure, milliseconds, number, seconds_in_ms
 
 _COUNT_AND_RATE = re.compile(r"(\S+) +\((\S+) per sec\.\)")
 _OPERATIONS_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per second|ops/sec)\)")
@@ -105,6 +105,24 @@ class SysbenchReport:
         if block.has(FILES) or block.has(FILE_COUNTS) or block.has(THROUGHPUT, "read"):
             return "fileio"
         return None
+
+    @property
+    def threads(self) -> int | None:
+        """The number of threads that follows from the events of all and of each; None where several would."""
+        name, events = _FAIRNESS["fairness_events_stddev"], self.totals.events
+        if not events or not self.block.has(FAIRNESS, name):
+            return None
+        spread, line = self.block.match(FAIRNESS, name, _SPREAD)
+        average = figure(spread[1], line)
+        if not average.value:
+            return None
+        nearest = round(events.value / average.value)
+        fitting = [
+            threads
+            for threads in range(max(nearest - 1, 1), nearest + 2)
+            if abs(events.value / threads - average.value) <= 1.01 * average.rounding
+        ]
+        return fitting[0] if len(fitting) == 1 and fitting[0] <= MAX_THREADS else None
 
     def readings(self) -> Iterator[Reading]:
         block, totals = self.block, self.totals

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading, percentile_metric
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
-from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
-from ingest.formats.sysbench.lines import FAIRNESS, ReportBlock, SysbenchOutput, sort
+from ingest.formats.sysbench.lines import FAIRNESS, GENERAL, LATENCY, ReportBlock, SysbenchOutput, sort
 from ingest.formats.sysbench.numbers import number
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
@@ -25,11 +25,40 @@ _BANNER_TEXT = r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,
 _BANNER = re.compile(_BANNER_TEXT)
 _BANNER_IN_HEAD = re.compile(rf"^{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
 
+# Without a banner: a figure that every report has, or an interval line.
+_REPORT_IN_HEAD = re.compile(
+    rb"^(?:[ \t]+(?:total number of events:[ \t]+[0-9]|read:[ \t]+IOPS=[0-9])"
+    rb"|\[ *[0-9.]{1,12} *s *\] (?:thds|threads): [0-9])",
+    re.MULTILINE,
+)
+_LINE_OF_REPORT = re.compile(
+    r"\bsysbench [01]\.[0-9]|\b(?:SQL|General) [sS]tatistics\b|\bThreads fairness:"
+    r"|\b(?:transactions|queries): +[0-9]+ +\([0-9.]+ per sec\.\)|\bevents per second: +[0-9]"
+    r"|^ +(?:approx\. +)?[0-9]{1,3}(?:th|st|nd|rd)? percentile: +[0-9]|^ +total time: +[0-9.]+s"
+)
+_WITH_A_LETTER = re.compile(r"[^\W\d_]")
+_MAX_TITLE_LENGTH = 100
+
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 
 def recognise(head: bytes) -> bool:
-    return _BANNER_IN_HEAD.search(head) is not None
+    return _BANNER_IN_HEAD.search(head) is not None or _REPORT_IN_HEAD.search(head) is not None
+
+
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say what lines lack that have figures of a report, or its words within JSON."""
+    if lines[0].lstrip()[:1] in ("{", "[", '"'):
+        message = (
+            "its output stands within JSON; send what sysbench itself printed as a file of its own (Ansible "
+            "and others keep it under 'stdout')"
+        )
+    else:
+        message = (
+            "its report is missing, or only parts of it are there: no 'total number of events:' under "
+            "'General statistics:'; send all that sysbench printed, from its banner on"
+        )
+    return NearMiss.by(_LINE_OF_REPORT, lines, message)
 
 
 def parse(source: Source) -> ParsedReport:
@@ -40,9 +69,17 @@ def parse(source: Source) -> ParsedReport:
     lines, warnings = whole_lines(source)
     outputs = list(_outputs(lines, source.time_of))
     if not outputs:
-        raise FormatError("no run of sysbench: no banner with a report after it", line=len(source.lines))
-    tests = [output for output in outputs if output.is_a_test] or outputs[:1]
+        raise FormatError("no run of sysbench: neither its banner nor a report", line=len(source.lines))
+    tests = [output for output in outputs if output.is_a_test]
+    tests = tests or [output for output in outputs if output.summary][:1] or outputs[:1]
     runs, intervals, notes = read_runs(tests, _run)
+    untitled = [output for output in tests if not output.version]
+    if len(untitled) > 1:
+        titles = ", ".join(quoted(title) for title in dict.fromkeys(output.title for output in untitled))
+        notes.append(
+            f"{len(untitled)} reports without a banner: 'map' tells them apart by the text above them "
+            f"({titles[:300]}); without it they are repetitions of one run"
+        )
     if outputs[-1] not in tests and not outputs[-1].begins_with:
         notes.append(f"line {outputs[-1].line}: the file ends with a banner, and no run behind it")
     return ParsedReport(runs, intervals, _facts(tests), bounded(warnings + notes))
@@ -55,9 +92,12 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
         for index, line in enumerate(lines)
         if "sysbench " in line and (banner := _BANNER.fullmatch(line))
     ]
-    stops = [*(index for index, _ in banners), len(lines)][1:]
+    stops = [*(index for index, _ in banners), len(lines)]
     previous = 0
-    for (index, banner), stop in zip(banners, stops, strict=True):
+    for output in _outputs_without_banner(lines[: stops[0]]):
+        yield output
+        previous = output.last_line
+    for (index, banner), stop in zip(banners, stops[1:], strict=True):
         version, luajit = banner.groups("")
         before = lines[previous:index]
         output = SysbenchOutput(
@@ -66,6 +106,35 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
         sort(output, lines[index + 1 : stop])
         yield output
         previous = index + 1
+
+
+def _outputs_without_banner(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
+    """Yield an output for each report, with what stands above it, and one for what has none but was begun."""
+    whole = _sorted_without_banner(lines, 0, len(lines))
+    ends = [block.end for block in whole.blocks]
+    if whole.error or whole.checkpoints or len(ends) < 2:
+        if whole.is_a_test:
+            yield whole
+        return
+    for start, stop in zip([0, *ends], [*ends[:-1], len(lines)], strict=False):
+        yield _sorted_without_banner(lines, start, stop)
+
+
+def _sorted_without_banner(lines: Sequence[str], start: int, stop: int) -> SysbenchOutput:
+    part = lines[start:stop]
+    output = SysbenchOutput(start, stop, "", "", "", "", None)
+    sort(output, part)
+    above = part[: output.blocks[0].line - 1 - start] if output.blocks else part
+    output.command, output.cpus = command_in(above), cpus_in(above)
+    if output.blocks and not (output.begun or output.command):
+        output.title = _title(above)
+    return output
+
+
+def _title(above: Sequence[str]) -> str:
+    """Return the last line of text above a report, without the marks of a heading."""
+    texts = (line.strip(" \t#*=_|") for line in reversed(above) if not line.startswith("["))
+    return next(filter(_WITH_A_LETTER.search, texts), "")[:_MAX_TITLE_LENGTH]
 
 
 def _run(output: SysbenchOutput, key: str) -> Read:
@@ -78,6 +147,8 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     options = options_of(words)
     results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
     threads = _threads(output, options)
+    threads_follow = threads is None and results.threads is not None
+    threads = results.threads if threads is None else threads
     if results.percentile is not None:
         options["percentile"] = results.percentile
     time = _time(output.stamp)
@@ -87,13 +158,21 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     run = ParsedRun(
         readings=results.readings,
         key=key,
+        column=mask_text(output.title) or None,
         workload=workload_of(words) or results.test,
         threads=threads,
         started_at=time.replace(tzinfo=UTC) if time and time.tzinfo is None else time,
         duration_s=results.duration_s,
         options=options | header,
+        lost=() if output.version or threads else ("threads",),
     )
-    return run, _interval_tables(output, key, results.percentile), [*results.notes, *_notes(output)]
+    notes = [*results.notes, *_notes(output)]
+    if not output.version:
+        line = output.blocks[-1].line if output.blocks else output.line + 1
+        notes.append(f"above the report in line {line} there is no banner of sysbench")
+    if threads_follow:
+        notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
+    return run, _interval_tables(output, key, results.percentile), notes
 
 
 @dataclass(slots=True)
@@ -105,6 +184,7 @@ class _Results:
     duration_s: float | None
     test: str | None
     notes: list[str]
+    threads: int | None = None
 
 
 def _results_in_text(output: SysbenchOutput) -> _Results:
@@ -116,6 +196,7 @@ def _results_in_text(output: SysbenchOutput) -> _Results:
         duration_s=elapsed.value if elapsed else None,
         test=report.test,
         notes=list(_notes_on_text(report)),
+        threads=report.threads,
     )
 
 
@@ -159,7 +240,7 @@ def _final_block(output: SysbenchOutput) -> ReportBlock:
 
 
 def _refuse_failures(output: SysbenchOutput) -> None:
-    if not output.version.startswith(_READ_VERSIONS):
+    if output.version and not output.version.startswith(_READ_VERSIONS):
         raise FormatError(
             f"sysbench {output.version} is not read, only 0.4, 0.5, 1.0 and 1.1 are", output.line
         )
@@ -169,6 +250,13 @@ def _refuse_failures(output: SysbenchOutput) -> None:
         raise FormatError(f"sysbench failed: {words}", failed[0][1])
     if output.error:
         raise output.error
+    if not output.is_a_test and output.summary:
+        text, line = output.summary
+        raise FormatError(
+            f"no report of sysbench, only a summary that something else wrote from one: {quoted(text)}; send "
+            "what sysbench itself printed, or the figures as a table",
+            line,
+        )
     if not output.is_a_test:
         printed = f", only {quoted(output.begins_with)}" if output.begins_with else ""
         raise FormatError(f"no test was run: sysbench's banner{printed}", output.last_line)
@@ -214,6 +302,11 @@ def _notes_on_text(report: SysbenchReport) -> Iterator[str]:
             f"the printed rates are those of {clock.seconds:.4g} s, "
             f"but the total time is {elapsed.value:.4g} s (line {elapsed.line})"
         )
+    if not report.output.version and report.block.values.keys() <= {GENERAL, LATENCY, FAIRNESS}:
+        yield (
+            f"the report in line {report.block.line} has only general statistics: if it was one of queries, "
+            "files or memory, its first part is missing"
+        )
     if not report.is_complete:
         yield f"the end of the report is missing after line {report.block.end}: '{FAIRNESS}:' is not complete"
     for rank, (_, line) in report.percentiles.items():
@@ -254,7 +347,9 @@ def _interval_tables(output: SysbenchOutput, key: str, percentile: int | None) -
 
 
 def _facts(outputs: Sequence[SysbenchOutput]) -> dict[str, Fact]:
-    facts: dict[str, Fact] = {"tool": "sysbench", "tool_version": outputs[0].version}
+    facts: dict[str, Fact] = {"tool": "sysbench"}
+    if outputs[0].version:
+        facts["tool_version"] = outputs[0].version
     if outputs[0].luajit:
         facts["luajit"] = outputs[0].luajit
     if commands := [mask_text(output.command) for output in outputs if output.command]:

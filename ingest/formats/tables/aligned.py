@@ -6,93 +6,90 @@ User Threads  Txns/sec  User  System  Idle
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from ingest.formats.cells import is_cell
-from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.tables.grids import (
-    THREAD_HEADS,
-    WORKLOAD_HEADS,
-    Grid,
-    GridRow,
-    Read,
-    counted,
-    counts_threads,
-    heads_grid,
-    is_count,
-    numbered_texts,
-    read_grid,
-    refuse_relative,
-    says_metric,
-    second_table,
-    title_fact,
-)
-from ingest.formats.tables.metric_words import mentions
-from ingest.formats.tables.records import MAX_COLUMNS, Record, meaning_of, read_records, understand
+from ingest.formats.report import FormatError
+from ingest.formats.tables.grids import heads_grid, says_metric
+from ingest.formats.tables.heads import HINT, counts_threads, heads_of, heads_workloads, tell_runs
+from ingest.formats.tables.layouts import is_title
+from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
 
 # A word is a match, which knows the columns of the screen that it covers.
 Words = Sequence[re.Match[str]]
 Split = Callable[[str], Sequence[str]]
 
-_HEADS = WORKLOAD_HEADS | THREAD_HEADS
-_MAX_WORDS_OF_A_HEAD = 3
+_MAX_JOINED = 5
+# Numbers of their own, and words with a colon: what tools print as they run, and no names of columns.
+_NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
+_MAX_LINES_ABOVE = 10
 
 
-def find_aligned_records(lines: Sequence[str], most: int) -> Read | None:
-    """Find a table with a row for each run, whose names stand on one of the first ``most`` lines."""
-    for index, line in enumerate(lines[:most]):
-        if len(line.split(maxsplit=1)) < 2:
-            continue
-        first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
-        for names, split in ((_wide(line), _wide), (_wide(line), str.split), (_named(line), str.split)):
-            cells = split(first_row)
-            fits = 1 < len(names) <= MAX_COLUMNS and len(cells) == len(names)
-            if fits and understand(names).tell_runs and _numbers_under_metrics(names, cells):
-                return partial(_read_records, lines, index, tuple(names), split)
-    return None
-
-
-def find_aligned_grid(lines: Sequence[str], most: int) -> Read | None:
-    """Find a grid whose names stand on one of the first ``most`` lines."""
-    for index, line in enumerate(lines[:most]):
-        split = _split_thread_counts(line) or _split_names(line)
-        if split and len(split[1]) <= MAX_COLUMNS and _heads_grid(*split, lines, index):
-            return partial(_read_grid, lines, index, *split)
-    return None
+def find_aligned(lines: Sequence[str], index: int) -> "AlignedRows | AlignedGrid | None":
+    """Return the table whose names stand on this line, or None."""
+    return _find_rows(lines, index) or _find_grid(lines, index)
 
 
 # --- a row for each run -----------------------------------------------------------------------------------
 
 
-def _read_records(lines: Sequence[str], index: int, names: tuple[str, ...], split: Split) -> ParsedReport:
-    titles = numbered_texts(lines[:index])
-    records: list[Record] = []
-    after_blank = below_table = False
-    for number, text in enumerate(lines[index + 1 :], start=index + 2):
-        cells = split(text)
-        if not cells:
-            after_blank = True
-        elif tuple(cells) == names or (below_table and len(cells) == len(names)):
-            raise second_table(number)
-        elif len(cells) == len(names):
-            records.append(Record(number, dict(zip(names, cells, strict=True))))
-        elif (after_blank or below_table) and sum(map(is_cell, text.split())) < 2:
-            titles.append((number, text.strip()))
-            below_table = True
-        else:
-            raise FormatError(f"{counted(len(cells), 'cell')} under {counted(len(names), 'column')}", number)
-    refuse_relative(titles)
-    return replace(read_records(understand(names), records, index + 1), facts=title_fact(titles))
+@dataclass(frozen=True, slots=True)
+class AlignedRows:
+    """A table with a row for each run. ``split`` parts a line into its cells."""
+
+    index: int
+    names: tuple[str, ...]
+    split: Split
+
+    def table(self, lines: Sequence[str]) -> tuple[Table, int]:
+        rows: list[Row] = []
+        after_blank = False
+        for number, text in enumerate(lines[self.index + 1 :], start=self.index + 2):
+            cells = self.split(text)
+            if not cells:
+                after_blank = True
+            elif tuple(cells) == self.names or self._ends(lines, number - 1, cells, after_blank=after_blank):
+                return self._table(rows), number - 1
+            elif len(cells) == len(self.names):
+                rows.append(Row(number, tuple(cells)))
+            else:
+                raise FormatError(
+                    f"{counted(len(cells), 'cell')} under {counted(len(self.names), 'column')}", number
+                )
+        return self._table(rows), len(lines)
+
+    def _ends(self, lines: Sequence[str], index: int, cells: Sequence[str], *, after_blank: bool) -> bool:
+        if not after_blank:
+            return False
+        is_text = len(cells) != len(self.names) and sum(map(is_cell, lines[index].split())) < 2
+        return is_text or find_aligned(lines, index) is not None
+
+    def _table(self, rows: Sequence[Row]) -> Table:
+        return Table(self.index + 1, self.names, tuple(rows))
+
+
+def _find_rows(lines: Sequence[str], index: int) -> AlignedRows | None:
+    line = lines[index]
+    if not HINT.search(line) or _NO_HEAD.search(line):
+        return None
+    first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
+    if not any(map(is_cell, first_row.split())):
+        return None
+    joined = _joined(line, len(first_row.split()))
+    for names, split in ((_wide(line), _wide), (_wide(line), str.split), (joined, str.split)):
+        cells = split(first_row)
+        fits = 1 < len(names) <= MAX_COLUMNS and len(cells) == len(names)
+        if fits and tell_runs(names) and _numbers_under_metrics(names, cells):
+            return AlignedRows(index, tuple(names), split)
+    return None
 
 
 def _numbers_under_metrics(names: Sequence[str], cells: Sequence[str]) -> bool:
-    metrics = understand(names).metrics
     return all(
         is_cell(cell)
-        for name, cell in zip(names, cells, strict=True)
-        if name in metrics or meaning_of(name) == "threads"
+        for head, cell in zip(heads_of(names), cells, strict=True)
+        if head.named or head.meaning == "threads"
     )
 
 
@@ -101,42 +98,70 @@ def _wide(line: str) -> list[str]:
     return [part for part in re.split(r"\s{2,}|\t", line.strip()) if part]
 
 
-def _named(line: str) -> list[str]:
-    """Split into words, with those before a word such as ``Threads`` put together: ``User Threads``."""
+def _joined(line: str, width: int) -> list[str]:
+    """Split into as many heads as the row below has cells; words that one head needs are put together.
+
+    ``User Threads TPS 95th percentile (ms)`` are three heads where a row has three cells.
+    """
     words = line.split()
-    for count in range(2, _MAX_WORDS_OF_A_HEAD + 1):
-        head = " ".join(words[:count])
-        if counts_threads(head) and meaning_of(head):
-            return [head, *words[count:]]
-    return words
+    if len(words) <= width:
+        return words
+    heads: list[str] = []
+    while words:
+        for count in range(min(_MAX_JOINED, len(words)), 0, -1):
+            head = " ".join(words[:count])
+            if count == 1 or _is_head(head):
+                heads.append(head)
+                words = words[count:]
+                break
+    return heads
+
+
+def _is_head(text: str) -> bool:
+    """Return whether several words are one head: a metric or a fact, and nothing beside it."""
+    (head,) = heads_of([text])
+    return head.meaning is not None or (head.named is not None and not head.named.of)
 
 
 # --- grids ------------------------------------------------------------------------------------------------
 
 
-def _read_grid(lines: Sequence[str], index: int, head: str, columns: Words) -> ParsedReport:
-    titles = numbered_texts(lines[:index])
-    rows: list[tuple[int, Words]] = []
-    below_table = after_blank = False
-    for number, text in enumerate(lines[index + 1 :], start=index + 2):
-        words = _words(text)
-        if not words:
-            after_blank = True
-        elif is_cell(words[-1][0]):
-            if below_table:
-                raise second_table(number)
-            rows.append((number, words))
-        elif any(mentions(text)) or (after_blank and sum(is_cell(word[0]) for word in words) < 2):
-            titles.append((number, text.strip()))
-            below_table = True
-        else:
-            raise FormatError(f"{words[-1][0][:40]!r} is not a number", number)
-    _check_labels(columns, rows)
-    width = len(columns)
-    grid_rows = tuple(
-        GridRow(number, " ".join(_texts(words[:-width])), _texts(words[-width:])) for number, words in rows
-    )
-    return read_grid(Grid(index + 1, head, _texts(columns), grid_rows, tuple(titles)))
+@dataclass(frozen=True, slots=True)
+class AlignedGrid:
+    """A grid: the words over its columns, and ``head`` over the names of its rows."""
+
+    index: int
+    head: str
+    columns: Words
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.head, *_texts(self.columns))
+
+    def table(self, lines: Sequence[str]) -> tuple[Table, int]:
+        rows: list[tuple[int, Words]] = []
+        after_blank = False
+        stop = len(lines)
+        for number, text in enumerate(lines[self.index + 1 :], start=self.index + 2):
+            words = _words(text)
+            if not words:
+                after_blank = True
+            elif after_blank and find_aligned(lines, number - 1):
+                stop = number - 1
+                break
+            elif is_cell(words[-1][0]):
+                rows.append((number, words))
+            elif is_title(text) or (after_blank and sum(is_cell(word[0]) for word in words) < 2):
+                stop = number - 1
+                break
+            else:
+                raise FormatError(f"{words[-1][0][:40]!r} is not a number", number)
+        _check_labels(self.columns, rows)
+        width = len(self.columns)
+        grid_rows = tuple(
+            Row(number, (" ".join(_texts(words[:-width])), *_texts(words[-width:]))) for number, words in rows
+        )
+        return Table(self.index + 1, self.names, grid_rows), stop
 
 
 def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
@@ -173,10 +198,10 @@ def _overlap(one: re.Match[str], other: re.Match[str]) -> bool:
 
 def _split_thread_counts(line: str) -> tuple[str, Words] | None:
     """Split ``Concurrent clients 4 8 16`` into a head and three columns."""
-    if not any(map(is_count, line.split())):
+    if not any(map(_is_count, line.split())):
         return None
     words = _words(line)
-    first = next((index for index, word in enumerate(words) if is_count(word[0])), len(words))
+    first = next((index for index, word in enumerate(words) if _is_count(word[0])), len(words))
     head, columns = " ".join(_texts(words[:first])), words[first:]
     return (head, columns) if counts_threads(head) and columns else None
 
@@ -186,21 +211,34 @@ def _split_names(line: str) -> tuple[str, Words] | None:
     if line[:1].isspace():
         words = _words(line)
         return ("", words) if words else None
-    if line.partition(" ")[0].partition("\t")[0].casefold() in _HEADS:
+    first = line.partition(" ")[0].partition("\t")[0]
+    if counts_threads(first) or heads_workloads(first):
         words = _words(line)
         return (words[0][0], words[1:]) if len(words) > 1 else None
     return None
 
 
+def _find_grid(lines: Sequence[str], index: int) -> AlignedGrid | None:
+    split = _split_thread_counts(lines[index]) or _split_names(lines[index])
+    if split and len(split[1]) <= MAX_COLUMNS and _heads_grid(*split, lines, index):
+        return AlignedGrid(index, *split)
+    return None
+
+
 def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int) -> bool:
     names = _texts(columns)
-    names_metric = says_metric(head, lines[:index])
-    if all(map(is_count, names)):
-        return counts_threads(head) and (len(names) > 1 or names_metric)
-    first_row = next((_words(line) for line in lines[index + 1 :] if line.strip()), ())
-    if len(first_row) < 2 or not is_cell(first_row[-1][0]):
+    first_row = next((_words(line) for line in islice(lines, index + 1, None) if line.strip()), ())
+    are_counts = all(map(_is_count, names))
+    if not are_counts and (len(first_row) < 2 or not is_cell(first_row[-1][0])):
         return False
+    names_metric = says_metric(head, lines[max(0, index - _MAX_LINES_ABOVE) : index])
+    if are_counts:
+        return counts_threads(head) and (len(names) > 1 or names_metric)
     return heads_grid(head, names, looks_sure=names_metric and _cells_at_end(first_row) >= len(columns))
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _cells_at_end(words: Words) -> int:

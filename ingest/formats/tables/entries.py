@@ -7,25 +7,26 @@ from operator import attrgetter
 
 from ingest.formats.report import FormatError, ParsedRun
 
-# Options that are part of what was measured, and so differ between repetitions.
-_MEASURED = frozenset({"count", "seconds", "duration"})
-
 _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
 
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """What one line or one cell tells of a run, whose key is still empty."""
+    """What one line or one cell tells of a run, whose key is still empty.
+
+    ``doubtful`` are metrics of the project's own whose numbers look like those of a setting: round and whole.
+    """
 
     line: int
     run: ParsedRun
+    doubtful: frozenset[str] = frozenset()
 
 
 def distinct_runs(entries: Iterable[RunEntry]) -> tuple[ParsedRun, ...]:
     """Return the runs of the entries, each with a unique key.
 
     Runs that nothing tells apart are numbered as repetitions. Raise FormatError, with the line, where one
-    repetition is given twice, and where runs differ only in an option that was not measured.
+    repetition is given twice, and where runs differ only in what may be a setting.
     """
     numbered = _numbered(list(entries))
     lines: dict[str, int] = {}
@@ -44,26 +45,17 @@ def join_metrics(entries: Iterable[RunEntry]) -> list[RunEntry]:
     times_seen: Counter[object] = Counter()
     runs: dict[object, RunEntry] = {}
     for entry in entries:
-        identity = (_identity(entry.run), entry.run.repetition, entry.run.started_at)
+        named = (identity(entry.run), entry.run.repetition, entry.run.started_at)
         metric = entry.run.readings[0].metric
-        run = (identity, times_seen[identity, metric])
-        times_seen[identity, metric] += 1
+        run = (named, times_seen[named, metric])
+        times_seen[named, metric] += 1
         if first := runs.get(run):
             readings = first.run.readings + entry.run.readings
             options = {**first.run.options, **entry.run.options}
-            runs[run] = RunEntry(first.line, replace(first.run, readings=readings, options=options))
+            runs[run] = replace(first, run=replace(first.run, readings=readings, options=options))
         else:
             runs[run] = entry
     return list(runs.values())
-
-
-def refuse_copies(rows: Iterable[tuple[int, object]]) -> None:
-    """Raise FormatError where a line says exactly what another says: a copy would be counted twice."""
-    seen: dict[object, int] = {}
-    for line, content in rows:
-        if content in seen:
-            raise FormatError(f"the same as line {seen[content]}; a copy is not a second measurement", line)
-        seen[content] = line
 
 
 def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
@@ -71,7 +63,7 @@ def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
     alike: dict[object, list[RunEntry]] = defaultdict(list)
     for entry in entries:
         if entry.run.repetition is None:
-            alike[_identity(entry.run)].append(entry)
+            alike[identity(entry.run)].append(entry)
     repetitions = {
         id(entry): number for same in alike.values() if len(same) > 1 for number, entry in _repetitions(same)
     }
@@ -84,23 +76,23 @@ def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
 def _repetitions(same: Sequence[RunEntry]) -> Iterator[tuple[int, RunEntry]]:
     first = same[0]
     for number, entry in enumerate(same, start=1):
-        before, now = first.run.options, entry.run.options
-        different = [
-            name
-            for name in dict.fromkeys([*before, *now])
-            if name.casefold() not in _MEASURED and before.get(name) != now.get(name)
-        ]
+        different = [name for name in sorted(entry.doubtful) if _value(first, name) != _value(entry, name)]
         if different and entry.run.started_at is None:
+            names = ", ".join(different)
             raise FormatError(
-                f"differs from line {first.line} only in {', '.join(different)}, which is taken for neither "
-                "a metric nor a name; rename the column, or number the repetitions",
+                f"differs from line {first.line} only in {names}: was it set or measured? Call the column "
+                f"'configuration', or '{different[0]} [unit, lower]', or number the repetitions",
                 entry.line,
             )
         yield number, entry
 
 
+def _value(entry: RunEntry, metric: str) -> float | None:
+    return next((reading.value for reading in entry.run.readings if reading.metric == metric), None)
+
+
 # What names a run, apart from its repetition and its time.
-_identity = attrgetter(
+identity = attrgetter(
     "workload", "column", "product", "version", "build", "configuration", "counterpart", "threads"
 )
 

@@ -1,77 +1,41 @@
 """Tables with a name or a thread count over every column and beside every row: one value in each cell."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from ingest.formats.cells import is_missing, is_number, number, whole_number
-from ingest.formats.outputs import bounded
-from ingest.formats.product_names import split_product_version
-from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
-from ingest.formats.tables.entries import RunEntry, distinct_runs, refuse_copies
-from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, mentions
+from ingest.formats.cells import is_number, quantity
+from ingest.formats.headings import product_and_version, thread_count
+from ingest.formats.report import FormatError
+from ingest.formats.tables.columns import Column, Columns, Role
+from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_of_another_format
+from ingest.formats.tables.metric_words import (
+    TITLE_WORDS,
+    Mention,
+    Metric,
+    mentions,
+    metric_named,
+    names_metric,
+)
+from ingest.formats.tables.other_languages import in_english
+from ingest.formats.tables.reading import Entries, read_columns
+from ingest.formats.tables.table import Cell, Row, Table, refuse_copies
 
-WORKLOAD_HEADS = frozenset({"query", "queries", "workload", "benchmark", "test", "statement"})
-THREAD_HEADS = frozenset({"clients", "threads", "connections", "users", "sessions", "concurrency"})
+NOTHING_SAYS = (
+    f"nothing says what the numbers are; write a title above the table, with {TITLE_WORDS}, "
+    "or name the metric in the field 'metric'"
+)
+RELATIVE = "these are relative figures; upload the absolute ones, and benchdash computes the ratios"
 
-# Reads a table that was found.
-Read = Callable[[], ParsedReport]
-
-_NAME = re.compile(r"(?!.*: )\w(?:.*[\w)+])?")
+_NAME = re.compile(r"(?!.*: |[0-9]+:)\w(?:.*[\w)+\]])?")
 _QUERY_HEADS = frozenset({"query", "queries"})
 # Ratios stay below this; in a table of rates at least one number does not.
 _MIN_RATE = 10
-_EMPTY_TITLES = frozenset({"", "result", "results", "throughput", "performance", "benchmark"})
-
-
-@dataclass(frozen=True, slots=True)
-class GridRow:
-    line: int
-    label: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """``head`` stands over the row labels; ``titles`` are the lines around the table, with their numbers.
-
-    Every row has as many cells as there are columns. ``metric`` is what the layout itself says that the
-    numbers are; a title knows better.
-    """
-
-    line: int
-    head: str
-    columns: tuple[str, ...]
-    rows: tuple[GridRow, ...]
-    titles: tuple[tuple[int, str], ...]
-    metric: Metric | None = None
-
-
-def counts_threads(head: str) -> bool:
-    """Return whether a head such as ``Concurrent clients`` says that thread counts follow."""
-    words = head.casefold().split()
-    return bool(words) and words[-1] in THREAD_HEADS
-
-
-def is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
-def product_and_version(label: str) -> tuple[str | None, str | None]:
-    """Return product and version of a column or row; a label that begins with a digit is a version alone."""
-    label = label.strip()
-    return (None, label) if label[:1].isdigit() else split_product_version(label)
-
-
-def named_builds(report: ParsedReport) -> ParsedReport:
-    """Return the report with names of columns taken for versions: ``x.my8044_rel.c8r32`` is a build.
-
-    Which product it is of, its sender says.
-    """
-    runs = tuple(
-        run if run.version else replace(run, product=None, version=run.column) for run in report.runs
-    )
-    return replace(report, runs=runs)
+_MIN_RELATIVE_ROWS = 3
+_EMPTY_TITLES = frozenset(
+    {"", "result", "results", "throughput", "performance", "benchmark", "in", "by", "and"}
+)
+_MAX_NAME_WORDS = 12
 
 
 def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
@@ -79,13 +43,15 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
 
     That is so where a name has a version, or where the caller is sure because what stands around says so.
     """
-    if any(name.casefold() == "score" for name in names):
-        return False  # JMH's own table
-    if not all(_NAME.fullmatch(name) for name in names if name):
+    if is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
         return False
-    if all(map(is_count, names)):
-        return bool(head) and (counts_threads(head) or head.casefold() in WORKLOAD_HEADS)
-    if head and head.casefold() not in WORKLOAD_HEADS and not counts_threads(head):
+    if all(map(_is_count, names)):
+        return bool(head) and (counts_threads(head) or heads_workloads(head))
+    if any(map(thread_count, names)) and all(
+        thread_count(name) or head_of(name).is_derived for name in names
+    ):
+        return True
+    if head and not heads_workloads(head) and not counts_threads(head):
         return False
     if not head and any(map(is_number, names)):
         return False
@@ -94,123 +60,193 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
 
 def says_metric(head: str, titles: Iterable[str]) -> bool:
     """Return whether the head or a title says what the numbers of a table are."""
-    return head.casefold() in _QUERY_HEADS or any(any(mentions(title)) for title in titles)
+    return head.casefold() in _QUERY_HEADS or any(map(names_metric, titles))
 
 
-def read_grid(grid: Grid) -> ParsedReport:
+def read_grid(table: Table, sent: Metric | None = None) -> Entries:
     """Return the runs of a table whose titles, or whose head ``query``, say what all of its numbers are.
 
-    Raise FormatError where they do not, and for every row and cell that cannot be understood.
+    ``sent`` is what the sender says that they are; it settles it. Raise FormatError where nobody says it, and
+    for every row and cell that cannot be understood.
     """
-    _check(grid)
-    metric, workload = _metric_and_workload(grid)
-    entries: list[RunEntry] = []
-    warnings: list[str] = []
-    for row in grid.rows:
-        for column, cell in zip(grid.columns, row.cells, strict=True):
-            if is_missing(cell):
-                warnings.append(f"line {row.line}: no value for {row.label} and {column}; left out")
-                continue
-            readings = (metric.reading(number(cell, row.line), row.line),)
-            entries.append(RunEntry(row.line, replace(_run(grid, row, column, workload), readings=readings)))
-    if not entries:
-        raise FormatError("no cell of the table holds a value", grid.line)
-    return ParsedReport(distinct_runs(entries), facts=title_fact(grid.titles), warnings=bounded(warnings))
+    _check(table)
+    refuse_relative(table.titles)
+    metric, workload, warnings = _metric_and_workload(table, sent)
+    _refuse_ratios_to_first(table)
+    columns = Columns(tuple(_columns(table, metric)), ())
+    left_out = [column.name for column in columns.with_role(Role.LEFT_OUT)]
+    warnings += [f"the column {name[:60]!r} is computed from others and was left out" for name in left_out]
+    found = read_columns(table, columns)
+    entries = tuple(
+        replace(entry, run=replace(entry.run, workload=entry.run.workload or workload))
+        for entry in found.entries
+    )
+    return Entries(entries, (*warnings, *found.warnings))
 
 
-def title_fact(titles: Iterable[tuple[int, str]]) -> dict[str, Fact]:
-    """Return the text around a table as a fact of its runs."""
-    title = " ".join(text.strip() for _, text in titles)
-    return {"title": title} if title else {}
-
-
-def _check(grid: Grid) -> None:
-    """Raise FormatError for columns and rows without a name, and for those that are there twice."""
-    for index, column in enumerate(grid.columns):
-        if not column:
-            raise FormatError(f"column {index + 2} has no name", grid.line)
-        if column in grid.columns[:index]:
-            raise FormatError(f"two columns are called {column[:80]!r}", grid.line)
-    if all(map(is_count, grid.columns)) and not counts_threads(grid.head):
-        raise FormatError(
-            f"are {', '.join(grid.columns[:3])} thread counts or versions? "
-            "Write 'threads' before them, or the product into each version's name",
-            grid.line,
-        )
-
-    if not grid.rows:
-        raise FormatError("the table has no rows", grid.line)
-    for row in grid.rows:
-        if not row.label:
-            raise FormatError("the row has no name", row.line)
-    refuse_copies((row.line, (row.label, row.cells)) for row in grid.rows)
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _run(grid: Grid, row: GridRow, column: str, workload: str | None) -> ParsedRun:
-    """Return the run that a cell belongs to, still without its reading."""
-    threads = None
-    if all(map(is_count, grid.columns)):
-        named, threads = row.label, whole_number(column, "the thread count", grid.line)
-    elif counts_threads(grid.head):
-        named, threads = column, whole_number(row.label, "the thread count", row.line)
+def _columns(table: Table, metric: Metric) -> Iterable[Column]:
+    head, *names = table.names
+    counts = [thread_count(name) for name in names]
+    are_counts = any(counts) and all(
+        count is not None or head_of(name).is_derived or "%" in in_english(name) or _is_share(table, index)
+        for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1)
+    )
+    if are_counts:
+        yield _label_beside_counts(table)
     else:
-        named, workload = column, row.label
-    product, version = product_and_version(named)
-    return ParsedRun((), column=named, product=product, version=version, workload=workload, threads=threads)
+        yield Column(0, head, Role.FACT, fact="threads" if counts_threads(head) else "workload")
+    for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
+        is_derived = (head_of(name).is_derived and not is_version(name)) or (are_counts and count is None)
+        if is_derived or _is_change(table, index):
+            yield Column(index, name, Role.LEFT_OUT)
+        elif are_counts:
+            yield Column(index, name, Role.VALUE, metric=metric, threads=_threads(name, table.line))
+        else:
+            yield Column(index, name, Role.VALUE, metric=metric, of=name, names_product=True)
 
 
-def _metric_and_workload(grid: Grid) -> tuple[Metric, str | None]:
-    """Return the metric that the titles name, and the rest of the title, the workload of its curves."""
-    refuse_relative(grid.titles)
-    found = [(line, text, mention) for line, text in grid.titles for mention in mentions(text)]
-    if not found:
-        if grid.metric is not None:
-            return grid.metric, None
-        if grid.head.casefold() in _QUERY_HEADS and not grid.titles:
-            return Metric("qps"), None
+def _label_beside_counts(table: Table) -> Column:
+    """Return the first column of a table of thread counts: products, or what its head says."""
+    head = table.names[0]
+    if heads_workloads(head):
+        return Column(0, head, Role.FACT, fact="workload")
+    labels = [str(row.cells[0]) for row in table.rows]
+    is_unknown = bool(head) and not counts_threads(head) and head_of(head).meaning is None
+    has_versions = any(product_and_version(label)[1] for label in labels)
+    if is_unknown and not has_versions and not head_of(head).is_database:
+        return Column(0, head, Role.TEXT)
+    return Column(0, head, Role.FACT, fact="product")
+
+
+def _threads(name: str, line: int) -> int:
+    count = thread_count(name)
+    if not count:
+        raise FormatError(f"the thread count is {name[:40]}, not a whole number from 1 to 1000000000", line)
+    return count
+
+
+def is_version(name: str) -> bool:
+    return product_and_version(name)[1] is not None
+
+
+def _is_share(table: Table, index: int) -> bool:
+    return all(found and found.unit == "%" for found in _quantities(table, index))
+
+
+def _is_change(table: Table, index: int) -> bool:
+    found = _quantities(table, index)
+    return (
+        bool(found)
+        and all(one and (one.sign or one.unit in {"x", "×", "倍"}) for one in found)
+        and all(one and (one.unit in {"%", "x", "×", "倍"}) for one in found)
+    )
+
+
+def _quantities(table: Table, index: int) -> list:  # type: ignore[type-arg]
+    return [quantity(str(cell)) for cell in table.cells_of(index)]
+
+
+def _check(table: Table) -> None:
+    """Raise FormatError for columns and rows without a name, and for those that are there twice."""
+    head, *columns = table.names
+    for index, column in enumerate(columns):
+        if not column:
+            raise FormatError(f"column {index + 2} has no name", table.line)
+        if column in columns[:index]:
+            raise FormatError(f"two columns are called {column[:80]!r}", table.line)
+    if all(map(_is_count, columns)) and not counts_threads(head):
         raise FormatError(
-            f"nothing says what the numbers are; write a title above the table, with {TITLE_WORDS}", grid.line
+            f"are {', '.join(columns[:3])} thread counts or versions? "
+            "Write 'threads' before them, or the product into each version's name",
+            table.line,
         )
+    if not table.rows:
+        raise FormatError("the table has no rows", table.line)
+    for row in table.rows:
+        if not row.cells[0]:
+            raise FormatError("the row has no name", row.line)
+    refuse_copies((row.line, row.cells) for row in table.rows)
+
+
+def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str | None, list[str]]:
+    """Return the metric that sender or titles name, the rest of the title as workload, and warnings."""
+    texts = [(line, text) for line, text in table.titles]
+    found = [(line, text, mention) for line, text in texts for mention in mentions(in_english(text))]
+    if not found:
+        metric = sent or table.metric or _metric_of_cells(table)
+        if metric is None and table.names[0].casefold() in _QUERY_HEADS and not table.titles:
+            metric = Metric("qps")
+        if metric is None:
+            refuse_ratios(table.rows, table.line)
+            raise FormatError(NOTHING_SAYS, table.line)
+        return metric, _name_in(texts, table.line), []
     line, text, mention = found[0]
     for other_line, _, other in found[1:]:
-        if other.metric != mention.metric:
+        if other.metric != mention.metric and sent is None:
             raise FormatError(
                 f"the titles name both {mention.metric.name} and {other.metric.name}; "
-                "send one table for each metric",
+                "name the one that it is in the field 'metric', or send one table for each metric",
                 other_line,
             )
-    if mention.lacks_unit:
-        raise FormatError(f"{text[mention.start : mention.end]!r} has no unit; write '(ms)' behind it", line)
-    others = [text for number, text in grid.titles if number < grid.line and number != line]
-    other_title = others[0] if len(others) == 1 else None
-    return mention.metric, _title_without(mention, text) or other_title
+    others = [(number, text) for number, text in texts if number != line]
+    workload = _title_without(mention, in_english(text)) or _name_in(others, table.line)
+    if sent is not None:
+        contradicts = sent.name != mention.metric.name
+        said = (
+            f"the title on line {line} names {mention.metric.name}, the field 'metric' {sent.name}: "
+            "the field counts"
+        )
+        return sent, workload, [said] if contradicts else []
+    if mention.lacks_unit and not _has_unit(table):
+        words = in_english(text)[mention.start : mention.end]
+        return (
+            mention.metric,
+            workload,
+            [f"line {line}: {words!r} has no unit and is taken as milliseconds; write '(ms)' behind it"],
+        )
+    return mention.metric, workload, []
 
 
-def numbered_texts(lines: Iterable[str]) -> list[tuple[int, str]]:
-    """Return the lines above a table that are not blank, with their numbers."""
-    return [(number, text) for number, line in enumerate(lines, start=1) if (text := line.strip())]
+def _name_in(texts: Sequence[tuple[int, str]], before: int) -> str | None:
+    """Return the one line above a table that can be a name."""
+    above = [text for line, text in texts if line < before]
+    is_name = (
+        len(above) == 1
+        and len(above[0].split()) <= _MAX_NAME_WORDS
+        and not above[0].rstrip().endswith((".", "。"))
+    )
+    name = above[0].strip(" :*#") if is_name else ""
+    return None if name.casefold() in _EMPTY_TITLES else name
 
 
-def second_table(line: int) -> FormatError:
-    return FormatError("a second table begins; send each table as a file of its own", line)
+def _metric_of_cells(table: Table) -> Metric | None:
+    """Return the metric that all cells name behind their numbers: ``17,109 QPS``."""
+    units = {
+        found.unit
+        for row in table.rows
+        for cell in row.cells[1:]
+        if isinstance(cell, str) and (found := quantity(cell)) and found.unit not in {"x", "×", "倍", "%"}
+    }
+    return metric_named(units.pop()) if len(units) == 1 else None
+
+
+def _has_unit(table: Table) -> bool:
+    return any(
+        isinstance(cell, str) and (found := quantity(cell)) and found.unit
+        for row in table.rows
+        for cell in row.cells[1:]
+    )
 
 
 def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:
     for line, text in titles:
         if "relative to" in text.casefold():
-            raise FormatError(
-                "these are relative figures; upload the absolute ones, and benchdash computes the ratios",
-                line,
-            )
+            raise FormatError(RELATIVE, line)
 
 
-def refuse_ratios(rows: Iterable[GridRow], line: int) -> None:
+def refuse_ratios(rows: Iterable[Row], line: int) -> None:
     """Raise FormatError where nothing says what the numbers are, and all are as small as ratios are."""
-    numbers = [float(cell) for row in rows for cell in row.cells if is_number(cell)]
+    numbers = _numbers(cell for row in rows for cell in row.cells[1:])
     if numbers and max(numbers) < _MIN_RATE:
         raise FormatError(
             f"no number reaches {_MIN_RATE}: are these relative figures? Upload the absolute ones, "
@@ -219,8 +255,24 @@ def refuse_ratios(rows: Iterable[GridRow], line: int) -> None:
         )
 
 
+def _refuse_ratios_to_first(table: Table) -> None:
+    """Raise FormatError where each row is divided by its first number, which is 1."""
+    rows = [_numbers(row.cells[1:]) for row in table.rows]
+    is_divided = len(rows) >= _MIN_RELATIVE_ROWS and all(len(row) > 1 and row[0] == 1 for row in rows)
+    if is_divided and max(max(row) for row in rows) < _MIN_RATE:
+        raise FormatError(RELATIVE, table.line)
+
+
+def _numbers(cells: Iterable[Cell]) -> list[float]:
+    return [float(text) for cell in cells if is_number(text := str(cell))]
+
+
 def _title_without(mention: Mention, title: str) -> str | None:
     before = title[: mention.start].strip(" \t,:;-([")
     after = title[mention.end :].strip(" \t,:;-)]")
     rest = before or after
     return None if rest.casefold() in _EMPTY_TITLES else rest
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit()

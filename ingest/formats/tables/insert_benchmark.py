@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Reading, reading
 from ingest.formats.cells import is_missing, number
+from ingest.formats.headings import product_and_version
 from ingest.formats.outputs import bounded, missing_line_end
 from ingest.formats.report import FormatError, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.grids import counted, named_builds, product_and_version, refuse_relative
+from ingest.formats.tables.column_blocks import named_build
+from ingest.formats.tables.grids import refuse_relative
+from ingest.formats.tables.table import counted, refuse_copies
 
 _TAG = "tag"
 _INSERTS, _QUERIES = "ips", "qps"
@@ -88,31 +91,27 @@ def parse(source: Source) -> ParsedReport:
         if ratios:
             refuse_relative([(ratios[0], "relative to")])
         raise FormatError("no line of figures stands under the names of the columns", line=1)
+    refuse_copies((row.line, (row.step, row.tag, tuple(row.cells.values()))) for row in rows)
     warnings = [f"line {line}: relative figures; left out" for line in ratios]
     counts = Counter((row.step, row.tag) for row in rows)
     seen: Counter[tuple[str, str]] = Counter()
-    runs: dict[str, ParsedRun] = {}
+    runs = []
     for row in rows:
         place = row.step, row.tag
         seen[place] += 1
-        workload = row.step if counts[place] == 1 else f"{row.step} step {seen[place]}".strip()
-        run = _run(row, workload)
-        if run.key in runs:
-            raise FormatError(f"{run.key[:80]!r} is measured a second time", row.line)
-        runs[run.key] = run
+        runs.append(_run(row, seen[place] if counts[place] > 1 else None))
     for (step, tag), count in counts.items():
-        if count > 1:
+        if count > 1 and not step:
             of = f" of {tag[:60]}" if tag else ""
             warnings.append(
-                f"nothing names the steps{of}{f' under {step}' if step else ''}: its {count} lines are "
-                f"'step 1' to 'step {count}', in their order"
+                f"nothing names the steps{of}: its {count} lines are 'step 1' to 'step {count}', "
+                "in their order"
             )
     if len(rows) == 1 and not rows[0].step:
         warnings.append("one line, and nothing names its step: its sender does")
     warnings += missing_line_end(source)
-    return named_builds(
-        ParsedReport(tuple(runs.values()), facts={"tool": "the insert benchmark"}, warnings=bounded(warnings))
-    )
+    named = tuple(map(named_build, runs))
+    return ParsedReport(named, facts={"tool": "the insert benchmark"}, warnings=bounded(warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,18 +195,26 @@ def _title(line: str) -> str:
     return text if _STEP.fullmatch(text) else ""
 
 
-def _run(row: _Row, workload: str) -> ParsedRun:
+def _run(row: _Row, position: int | None) -> ParsedRun:
+    """Return the run of a line.
+
+    ``position`` is its place among lines of one step and build: where the step has a name they repeat it,
+    else they are its steps.
+    """
     inserts, queries = (number(row.cells[name], row.line) for name in (_INSERTS, _QUERIES))
     if not inserts and not queries:
         raise FormatError("neither an insert nor a query was made", row.line)
     product, version = product_and_version(row.tag) if row.tag else (None, None)
+    workload = row.step or (f"step {position}" if position else "")
+    repetition = position if row.step else None
     return ParsedRun(
         tuple(_readings(row)),
-        key="/".join(part for part in (workload, row.tag) if part),
+        key="/".join(str(part) for part in (workload, row.tag, repetition) if part),
         column=row.tag or None,
         product=product,
         version=version,
         workload=workload or None,
+        repetition=repetition,
     )
 
 

@@ -86,7 +86,7 @@ _DECLARED = re.compile(
     r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[\])]",
     re.IGNORECASE,
 )
-_IN_PER_CENT = re.compile(r"(?P<name>.*[^\s%].*?)\s*%")
+_IN_PER_CENT = re.compile(r"%\s*[^\s%].*|.*[^\s%].*?\s*%")
 _NO_WORD = re.compile(r"[^\w]+")
 
 
@@ -112,8 +112,8 @@ class Metric:
         normalised = value * self.multiplier / self.divisor
         if not math.isfinite(normalised):
             raise FormatError(f"the number {value:g} is too large", line)
-        if self.is_own:
-            return Reading(self.name, normalised, self.unit, self.direction, is_own=True)
+        if self.is_own or self.unit:
+            return Reading(self.name, normalised, self.unit, self.direction, is_own=self.is_own)
         if not known_metric(self.name):  # of one operation: read.latency_p95
             return Reading(self.name, normalised, "ms", LOWER, printed_unit=self.printed_unit)
         normal = reading(self.name, normalised)
@@ -121,7 +121,7 @@ class Metric:
 
     @property
     def normal_unit(self) -> str:
-        if self.is_own:
+        if self.is_own or self.unit:
             return self.unit
         return reading(self.name, 0).unit if known_metric(self.name) else "ms"
 
@@ -173,6 +173,12 @@ def mentions(text: str) -> Iterator[Mention]:
             if match["unit"]:
                 metric = metric.in_unit(match["unit"], line=1)
         yield Mention(metric, match.start(), match.end(), lacks_unit)
+
+
+@lru_cache(maxsize=2000)
+def names_metric(text: str) -> bool:
+    """Return whether a title names a metric."""
+    return any(mentions(in_english(text)))
 
 
 def metric_named(head: str) -> Metric | None:
@@ -258,7 +264,7 @@ def own_metric(head: str) -> Metric | None:
     """
     found = _DECLARED.fullmatch(head.strip())
     in_per_cent = None if found else _IN_PER_CENT.fullmatch(head.strip())
-    name = own_name(found["name"] if found else in_per_cent["name"] if in_per_cent else head)
+    name = own_name(found["name"] if found else head.strip().strip("%") if in_per_cent else head)
     if not name:
         return None
     if found is None:
@@ -307,3 +313,22 @@ def _statistic(word: str) -> str:
         return known
     found = re.search(r"[0-9.]+", word)
     return percentile_metric(float(found.group())) if found else word
+
+
+def metric_of_sender(text: str) -> Metric | None:
+    """Return the metric that a sender names for the numbers of a table; None for an empty text.
+
+    Raise FormatError where it is no name: ``tps``, ``p95``, ``latency_p95 (us)``, ``rss_mb [MB, lower]``.
+    """
+    if not text.strip():
+        return None
+    if found := metric_of_head(text):
+        if not found.of:
+            return found.metric
+    elif statistic := statistic_of_head(text):
+        return statistic
+    if (own := own_metric(text)) is None:
+        raise FormatError(
+            f"{text[:40]!r} is no name of a metric, such as tps, latency_p95 or rss_mb [MB, lower]"
+        )
+    return own

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 
 from benchdash.results.readings import HIGHER, LOWER, Direction, Reading
 from ingest.formats.cells import decimals, is_missing, number
+from ingest.formats.headings import product_and_version
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.grids import counted, named_builds, product_and_version
+from ingest.formats.tables.column_blocks import named_build
+from ingest.formats.tables.table import counted
 
 _TITLE = "iostat, vmstat normalized by operation rate"
 _BUILD = "dbms"
@@ -70,7 +72,7 @@ def parse(source: Source) -> ParsedReport:
         raise FormatError("no line of figures stands under the names of columns", line=1)
     if not source.ends_with_newline:
         warnings.append("the last line has no line end; if the file was cut off, its last figure was too")
-    return named_builds(ParsedReport(tuple(runs.values()), warnings=bounded(warnings)))
+    return ParsedReport(tuple(map(named_build, runs.values())), warnings=bounded(warnings))
 
 
 @dataclass(slots=True)

@@ -10,17 +10,21 @@ on each line (JSON Lines). Wide tables, with a field for each version, are read 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice, starmap
 from typing import TypeGuard, cast
 
 from ingest.formats.cells import is_missing, whole_number
+from ingest.formats.headings import product_and_version
 from ingest.formats.json_source import line_of, lines_of_items, load, load_lines
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
-from ingest.formats.tables.grids import WORKLOAD_HEADS, Grid, GridRow, product_and_version, read_grid
-from ingest.formats.tables.metric_words import Metric, metric_named
-from ingest.formats.tables.records import Cell, Record, meaning_of, read_records, understand
+from ingest.formats.tables.entries import distinct_runs
+from ingest.formats.tables.grids import read_grid
+from ingest.formats.tables.heads import heads_workloads, meaning_of, tell_runs
+from ingest.formats.tables.metric_words import Metric, metric_named, metric_of_sender
+from ingest.formats.tables.reading import Entries, read_rows
+from ingest.formats.tables.table import Cell, Row, Table
 
 _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
 _LIST = re.compile(r"\s*\[\s*(?=\{)")
@@ -38,12 +42,12 @@ def recognise(head: bytes) -> bool:
     if text.startswith("{"):
         measurements = _MEASUREMENTS.search(text)
         if measurements:
-            return understand([*_object_at(text, measurements.end()), "unit"]).tell_runs
-        return understand(_object_on_line(text.partition("\n")[0])).tell_runs or _begins_wide_object(text)
+            return tell_runs([*_object_at(text, measurements.end()), "unit"])
+        return tell_runs(_object_on_line(text.partition("\n")[0])) or _begins_wide_object(text)
     if not (first := _LIST.match(text)):
         return False
     item = _object_at(text, first.end())
-    return understand(item).tell_runs or _begins_wide_list(item)
+    return tell_runs(item) or _begins_wide_list(item)
 
 
 def parse(source: Source) -> ParsedReport:
@@ -65,12 +69,26 @@ def parse(source: Source) -> ParsedReport:
     return wide or _report(*_records_and_facts(source, document))
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One measurement. A field without a value is missing or None."""
+
+    line: int
+    fields: Mapping[str, Cell]
+
+
 def _report(records: Sequence[Record], facts: Mapping[str, Fact]) -> ParsedReport:
     if not records:
         raise FormatError("there is no list of measurements, or it is empty", line=1)
-    names = dict.fromkeys(name for record in records for name in record.fields)
-    report = read_records(understand(names), records, records[0].line)
-    return replace(report, facts=facts)
+    names = tuple(dict.fromkeys(name for record in records for name in record.fields))
+    if not tell_runs(names):
+        raise FormatError("the columns name no metric, or nothing that it was measured on", records[0].line)
+    rows = tuple(Row(record.line, tuple(record.fields.get(name) for name in names)) for record in records)
+    return _report_of(read_rows(Table(records[0].line, names, rows)), facts)
+
+
+def _report_of(found: Entries, facts: Mapping[str, Fact]) -> ParsedReport:
+    return ParsedReport(distinct_runs(found.entries), facts=facts, warnings=found.warnings)
 
 
 def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Record], Mapping[str, Fact]]:
@@ -155,7 +173,7 @@ def _begins_wide_object(text: str) -> bool:
 
 def _begins_wide_list(first: Mapping[str, object]) -> bool:
     """Return whether the first object of a list has a workload, and numbers under versions."""
-    heads = [name for name in first if name.casefold() in WORKLOAD_HEADS]
+    heads = [name for name in first if heads_workloads(name)]
     rest = {name: value for name, value in first.items() if name not in heads}
     return len(heads) == 1 and isinstance(first[heads[0]], str) and _is_row(rest)
 
@@ -167,7 +185,7 @@ def _read_wide(source: Source, document: object) -> ParsedReport | None:
     """
     if isinstance(document, list):
         first = document[0] if document and isinstance(document[0], dict) else {}
-        head = next((name for name in first if name.casefold() in WORKLOAD_HEADS), "")
+        head = next((name for name in first if heads_workloads(name)), "")
         return _read_list(source, document, head) if _begins_wide_list(first) else None
     if isinstance(document, dict) and (path := _path_of_table(document)) is not None:
         return _read_object(source, document, path)
@@ -180,7 +198,7 @@ def _read_list(source: Source, items: Sequence[object], head: str) -> ParsedRepo
         if not isinstance(item, dict) or not isinstance(item.get(head), str):
             raise FormatError(f"a row must be an object with a text as {head!r}", line)
         tables.append((line, item[head], {name: value for name, value in item.items() if name != head}))
-    return read_grid(_grid(head, tables, None))
+    return _report_of(read_grid(_grid(head, tables, None), metric_of_sender(source.metric)), {})
 
 
 def _read_object(source: Source, document: Mapping[str, object], path: tuple[str, ...]) -> ParsedReport:
@@ -192,15 +210,16 @@ def _read_object(source: Source, document: Mapping[str, object], path: tuple[str
         for line, (name, row) in zip(lines, table.items(), strict=True)
         if isinstance(row, dict) and (path or not columns.isdisjoint(row))
     ]
-    report = read_grid(_grid("", tables, _metric(source, document)))
+    found = read_grid(_grid("", tables, _metric(source, document)), metric_of_sender(source.metric))
     facts = _scalars(document)
+    report = _report_of(found, facts)
     threads = document.get("threads")
     if threads is None:
-        return replace(report, facts=facts)
+        return report
     if isinstance(threads, bool) or not isinstance(threads, int | float | str):
         raise FormatError("'threads' must be a number", line_of(source, "threads"))
     count = whole_number(threads, "threads", line_of(source, "threads") or 1)
-    return replace(report, facts=facts, runs=tuple(replace(run, threads=count) for run in report.runs))
+    return replace(report, runs=tuple(replace(run, threads=count) for run in report.runs))
 
 
 def _path_of_table(document: Mapping[str, object]) -> tuple[str, ...] | None:
@@ -229,17 +248,15 @@ def _metric(source: Source, document: Mapping[str, object]) -> Metric | None:
     return metric.in_unit(unit, line_of(source, "unit") or 1)
 
 
-def _grid(head: str, rows: Sequence[tuple[int, str, Mapping[str, object]]], metric: Metric | None) -> Grid:
+def _grid(head: str, rows: Sequence[tuple[int, str, Mapping[str, object]]], metric: Metric | None) -> Table:
     columns = tuple(dict.fromkeys(name for _, _, row in rows for name in row))
-    return Grid(
+    return Table(
         line=rows[0][0],
-        head=head,
-        columns=columns,
+        names=(head, *columns),
         rows=tuple(
-            GridRow(line, label, tuple(_cell(row.get(name), name, line) for name in columns))
+            Row(line, (label, *(_cell(row.get(name), name, line) for name in columns)))
             for line, label, row in rows
         ),
-        titles=(),
         metric=metric,
     )
 

@@ -1,150 +1,75 @@
-"""Tables whose cells are separated by commas, semicolons or tabs, or by ``|`` as clients draw them."""
+"""Tables whose cells are separated by commas, semicolons or tabs."""
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ingest.formats.cells import is_cell, is_number, separated_cells
-from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.tables.grids import (
-    Grid,
-    GridRow,
-    Read,
-    counted,
-    heads_grid,
-    read_grid,
-    refuse_relative,
-    says_metric,
-    second_table,
-    title_fact,
-)
-from ingest.formats.tables.metric_words import mentions
-from ingest.formats.tables.records import MAX_COLUMNS, Record, read_records, understand
+from ingest.formats.cells import is_cell, is_missing, is_number, is_quantity, separated_cells
+from ingest.formats.tables.grids import heads_grid, says_metric
+from ingest.formats.tables.heads import heads_of, is_of_time, tell_runs
+from ingest.formats.tables.layouts import is_title, trimmed
+from ingest.formats.tables.table import MAX_COLUMNS, Row, Table
 
-_DRAWN = "|"
-_SEPARATORS = (",", "\t", ";", _DRAWN)
-_BORDER = frozenset("+-|: =\t")
-_FOOTER = re.compile(r"\(?([0-9]{1,9}) rows?(?:\)| in set\b.*)")
-_NAME = re.compile(r"[^\W\d]")
+_SEPARATORS = (",", "\t", ";", "|")
+_MAX_LINES_ABOVE = 10
+_MAX_WORDS_OF_A_NAME = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
-    """A table in the lines of a file: the index of its first line, its separator, its columns' names."""
+class SeparatedTable:
+    """A table with one separator between its cells, the names of its columns on its first line."""
 
-    lines: Sequence[str]
     index: int
-    separator: str
     names: tuple[str, ...]
+    separator: str
 
-    @property
-    def line(self) -> int:
-        return self.index + 1
+    def table(self, lines: Sequence[str]) -> tuple[Table, int]:
+        rows: list[Row] = []
+        stop = len(lines)
+        below = lines[self.index + 1 :]
+        after_blank = False
+        for line, cells in self._cells_by_line(below):
+            if line is None:
+                after_blank = True
+                continue
+            is_text = len(cells) == 1 and (is_title(cells[0]) or after_blank or self.separator == "|")
+            if is_text or cells == self.names or (after_blank and self._begins_another(lines, line - 1)):
+                stop = line - 1
+                break
+            rows.append(Row(line, cells))
+            after_blank = False
+        names, fitting = trimmed(self.names, rows)
+        return Table(self.index + 1, names, fitting), stop
 
-    def read(self) -> ParsedReport:
-        """Read the table. Raise FormatError where it cannot be understood."""
-        titles, rows = self._titles_and_rows()
-        width = self._width(rows)
-        names = self.names[:width]
-        rows = [(line, cells[:width]) for line, cells in rows]
-        report = self._report(titles, names, rows)
-        if self._lacks_end():
-            missing = "what ends such a table is not there; if it was cut off, rows are missing"
-            return replace(report, warnings=(*report.warnings, missing))
-        return report
+    def _begins_another(self, lines: Sequence[str], index: int) -> bool:
+        return find_separated(lines, index) is not None
 
-    def _report(
-        self,
-        titles: tuple[tuple[int, str], ...],
-        names: tuple[str, ...],
-        rows: Sequence[tuple[int, tuple[str, ...]]],
-    ) -> ParsedReport:
-        columns = understand(names)
-        if columns.tell_runs:
-            refuse_relative(titles)
-            records = [Record(line, dict(zip(names, cells, strict=True))) for line, cells in rows]
-            report = read_records(columns, records, self.line)
-            return replace(report, facts=title_fact(titles))
-        head, *over_columns = names
-        grid_rows = tuple(GridRow(line, cells[0], cells[1:]) for line, cells in rows)
-        return read_grid(Grid(self.line, head, tuple(over_columns), grid_rows, titles))
-
-    def _titles_and_rows(self) -> tuple[tuple[tuple[int, str], ...], list[tuple[int, tuple[str, ...]]]]:
-        """Return the lines around the table that are text, and its rows, all with their numbers."""
-        titles = [
-            (number, text)
-            for number, text in enumerate(self.lines[: self.index], start=1)
-            if text.strip() and not _is_border(text)
-        ]
-        rows: list[tuple[int, tuple[str, ...]]] = []
-        ended = False
-        for line, cells in self._cells_by_line():
-            if len(cells) == 1 and self._is_text(line, cells[0]):
-                ended = True
-                if not _is_footer(cells[0], line, len(rows)):
-                    titles.append((line, cells[0]))
-            elif ended or cells == self.names:
-                raise second_table(line)
-            elif len(cells) < len(self.names) or any(cells[len(self.names) :]):
-                raise FormatError(
-                    f"{counted(len(cells), 'cell')}, where the first line has {len(self.names)}", line
-                )
-            else:
-                rows.append((line, cells[: len(self.names)]))
-        return tuple(titles), rows
-
-    def _is_text(self, line: int, cell: str) -> bool:
-        """Return whether a line without separators is no row that was cut off, but text."""
-        if self.separator == _DRAWN:
-            return _DRAWN not in self.lines[line - 1]
-        return any(mentions(cell))
-
-    def _width(self, rows: Sequence[tuple[int, tuple[str, ...]]]) -> int:
-        """Return the number of columns without empty ones at the end, as spreadsheets add."""
-        width = len(self.names)
-        while width > 1 and not self.names[width - 1] and not any(cells[width - 1] for _, cells in rows):
-            width -= 1
-        return width
-
-    def _lacks_end(self) -> bool:
-        """Return whether what a client draws or writes under a table is missing.
-
-        That is a line where one stands above the table, or the number of rows where it has no sides.
-        """
-        if self.separator != _DRAWN:
-            return False
-        below = self.lines[self.index + 1 :]
-        if self.index and _is_corner(self.lines[self.index - 1]):
-            return not any(map(_is_corner, below[1:]))
-        has_sides = _has_sides(self.lines[self.index])
-        return not has_sides and not any(_FOOTER.fullmatch(line.strip()) for line in below)
-
-    def _cells_by_line(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield the cells of each line below the names; blank lines and lines of empty cells are left out."""
-        below = self.lines[self.index + 1 :]
-        if self.separator == _DRAWN:
-            has_sides = _has_sides(self.lines[self.index])
-            for number, text in enumerate(below, start=self.line + 1):
-                if text.strip() and not _is_border(text):
-                    yield number, _drawn_cells(text, has_sides=has_sides)
-            return
-        yield from separated_cells(below, self.separator, self.line + 1, "the quotes do not fit together:")
+    def _cells_by_line(self, below: Sequence[str]) -> Iterator[tuple[int | None, tuple[str, ...]]]:
+        """Yield number and cells of each line; None for blank lines, lines of empty cells are left out."""
+        number = self.index + 2
+        last = number - 1
+        for line, cells in separated_cells(below, self.separator, number, "the quotes do not fit together:"):
+            if any(not text.strip() for text in below[last - number + 1 : line - number]):
+                yield None, ()
+            last = line
+            yield line, cells
 
 
-def find_separated_table(lines: Sequence[str], most: int) -> Read | None:
-    """Find the table whose names stand on one of the first ``most`` lines."""
-    for index, line in enumerate(lines[:most]):
-        for separator in _SEPARATORS:
-            names = _cells(line, separator)
-            if 1 < len(names) <= MAX_COLUMNS and (
-                understand(names).tell_runs or _heads_grid(names, lines, index, separator)
-            ):
-                return _Table(lines, index, separator, names).read
+def find_separated(lines: Sequence[str], index: int) -> SeparatedTable | None:
+    """Return the table whose names stand on this line, or None."""
+    for separator in _SEPARATORS:
+        names = _cells(lines[index], separator)
+        if not 1 < len(names) <= MAX_COLUMNS or not any(names):
+            continue
+        first_row = _cells(next((line for line in lines[index + 1 :] if line.strip()), ""), separator)
+        may_name_rows = separator != "|" and _numbers_follow(names, first_row)
+        above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
+        if tell_runs(names, may_name_rows=may_name_rows) or _heads_grid(names, first_row, above):
+            return SeparatedTable(index, names, separator)
     return None
 
 
-def rows_without_names(lines: Sequence[str]) -> tuple[GridRow, ...]:
+def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
     """Return the rows of a file in which every line is a name and numbers."""
     first = next((line for line in lines if line.strip()), "")
     separator = "\t" if "\t" in first else ","
@@ -154,55 +79,39 @@ def rows_without_names(lines: Sequence[str]) -> tuple[GridRow, ...]:
     widths = {len(cells) if _is_row(cells) else 0 for _, cells in rows}
     if len(rows) < 2 or len(widths) > 1 or 0 in widths:
         return ()
-    return tuple(GridRow(number, cells[0], cells[1:]) for number, cells in rows)
+    return tuple(Row(number, cells) for number, cells in rows)
 
 
 def _is_row(cells: Sequence[str]) -> bool:
-    return len(cells) > 2 and _NAME.match(cells[0]) is not None and all(map(is_number, cells[1:]))
+    return len(cells) > 2 and cells[0][:1].isalpha() and all(map(is_number, cells[1:]))
 
 
-def _heads_grid(names: Sequence[str], lines: Sequence[str], index: int, separator: str) -> bool:
+def _numbers_follow(names: Sequence[str], first_row: Sequence[str]) -> bool:
+    """Return whether numbers stand under all names of metrics, and the names are names."""
+    names = tuple(names)
+    while names and not names[-1]:
+        names = names[:-1]
+    if len(first_row) < len(names) or any(first_row[len(names) :]) or any(map(is_of_time, names[:1])):
+        return False
+    under = zip(heads_of(names), first_row, strict=False)
+    return not any(
+        len(name.split()) > _MAX_WORDS_OF_A_NAME or ": " in name or is_quantity(name) for name in names
+    ) and all(is_quantity(cell) or is_missing(cell) for head, cell in under if head.named)
+
+
+def _heads_grid(names: Sequence[str], first_row: Sequence[str], above: Sequence[str]) -> bool:
     head, *columns = names
-    below = (line for line in lines[index + 1 :] if line.strip())
-    first_row = next((line for line in below if separator != _DRAWN or not _is_border(line)), "")
-    cells = _cells(first_row, separator)
-    fits = len(cells) == len(names) and all(map(is_cell, cells[1:]))
-    return heads_grid(head, columns, looks_sure=fits and says_metric(head, lines[:index]))
+    while columns and not columns[-1]:
+        columns.pop()
+    fits = len(first_row) >= len(columns) + 1 and all(map(is_cell, first_row[1 : len(columns) + 1]))
+    return bool(columns) and heads_grid(head, columns, looks_sure=fits and says_metric(head, above))
 
 
 def _cells(line: str, separator: str) -> tuple[str, ...]:
     """Return the cells of one line; none where its quotes do not fit together."""
     if separator not in line:
         return ()
-    if separator == _DRAWN:
-        return () if _is_border(line) else _drawn_cells(line, has_sides=_has_sides(line))
     try:
         return tuple(cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True)))
     except csv.Error:
         return ()
-
-
-def _drawn_cells(line: str, *, has_sides: bool) -> tuple[str, ...]:
-    """Return the cells between ``|``, which mysql draws at both sides of a table too, and psql does not."""
-    inner = line.strip().removeprefix(_DRAWN).removesuffix(_DRAWN) if has_sides else line
-    return tuple(cell.strip() for cell in inner.split(_DRAWN))
-
-
-def _has_sides(line: str) -> bool:
-    return line.lstrip().startswith(_DRAWN)
-
-
-def _is_footer(text: str, line: int, rows: int) -> bool:
-    """Return whether a client says how many rows it wrote; raise FormatError where they are not so many."""
-    footer = _FOOTER.fullmatch(text.strip())
-    if footer and int(footer[1]) != rows:
-        raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)
-    return footer is not None
-
-
-def _is_corner(line: str) -> bool:
-    return line.strip().startswith("+-") and _is_border(line)
-
-
-def _is_border(line: str) -> bool:
-    return "-" in line and _BORDER.issuperset(line)

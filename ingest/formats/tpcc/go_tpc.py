@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, in_order, measured, read_runs, whole_lines
-from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tpcc.transactions import NEW_ORDER, TRANSACTIONS, WORKLOAD
 
@@ -22,6 +22,7 @@ _RECOGNISED = re.compile(
 _LINE = re.compile(r"\[(Current|Summary)\] +([A-Z][A-Z_]{0,40}?)(_ERR)? +- +(Takes\(s\): .+)")
 _QUERY = re.compile(r"\[(?:Current|Summary)\] +Q[0-9]{1,2}: .+")
 _RATES = re.compile(r"tpmC: (\S{1,20}?)(?:, tpmTotal: (\S{1,20}?))?(?:, efficiency: \S{1,20}%)?")
+_OTHER_STYLE = re.compile(r"\|\s*\[(?:Current|Summary)\]\s*\||\"Prefix\": ?\"\[(?:Current|Summary)\]")
 _CLOSING = re.compile(r"tpmC: .*, efficiency: \S+%")
 _COMMAND = re.compile(r"\bgo-tpc\b.{0,400}\btpcc\b.{0,400}\brun\b|\bgo-tpc\b.{0,400}\btpcc\b.{0,400}")
 _THREADS = re.compile(r"(?:^|\s)(?:-T|--threads)[ =]?([0-9]{1,7})\b")
@@ -37,6 +38,14 @@ _LONGEST_MS = 16_000
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None
+
+
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say of the other styles of output that the plain one is read."""
+    found = [number for number, line in enumerate(lines, start=1) if _OTHER_STYLE.search(line)]
+    if not found:
+        return None
+    return NearMiss("its output is a table or JSON; run it without '--output'", found[0], len(found) + 1)
 
 
 def parse(source: Source) -> ParsedReport:

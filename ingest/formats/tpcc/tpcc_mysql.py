@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, measured, read_runs, whole_lines
-from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tpcc.transactions import NEW_ORDER, TRANSACTIONS, WORKLOAD
 
@@ -43,6 +43,7 @@ _INTERVAL = re.compile(
 )
 _OF_OLD = r"([0-9]{1,12})\([0-9]{1,12}\):[0-9.]{1,20}(?:\|[0-9.]{1,20})?"
 _OLD_INTERVAL = re.compile(rf"([0-9]{{1,9}}), {', '.join([_OF_OLD] * 5)}")
+_PICKED = re.compile(r"[0-9] TpmC\b|\bTpmC: *[0-9]")
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 # The rate is computed with single precision.
 _TOLERANCE = 1e-5
@@ -50,6 +51,18 @@ _TOLERANCE = 1e-5
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None
+
+
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say of rates that were picked out of outputs that the whole output is read."""
+    found = [number for number, line in enumerate(lines, start=1) if _PICKED.search(line)]
+    if not found:
+        return None
+    return NearMiss(
+        "its rates stand alone; send the whole output of tpcc_start, or a table 'workload,threads,nopm'",
+        found[0],
+        len(found),
+    )
 
 
 def parse(source: Source) -> ParsedReport:

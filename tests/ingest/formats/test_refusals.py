@@ -54,3 +54,41 @@ def test_what_refusals_propose_is_read(text):
     _, report = parse(Source(text.encode()))
     assert (report.runs[0].workload, report.runs[0].threads) == ("oltp_read_only", 4)
     assert report.runs[0].readings[0].value == 730.96
+
+
+NEAR_MISSES = [
+    ("sysbench", "transactions:                        9 (9.00 per sec.)\n", 1, "total number of events:"),
+    ("sysbench", '{"changed": true, "stdout": "sysbench 1.0.20 (using system LuaJIT)\\n"}\n', 1, "'stdout'"),
+    ("hammerdb", "summary\nVU 8: 124500 NOPM\n", 2, "TEST RESULT"),
+    ("ycsb", "READ AverageLatency(us) 512\n", 1, "[OVERALL], RunTime(ms)"),
+    ("mysqlslap", "$ mysqlslap --concurrency=8 --iterations=3\n", 1, "Average number of seconds"),
+    ("pgbench", "latency average = 1.5 ms\n", 1, "tps = "),
+    ("dtrace", "dtrace: script 'a.d' matched 2 probes\n", 1, "quantize()"),
+    ("run_lines", '{"load": 5, "tps": 1}\n{"load": 6, "tps": 2}\n', 1, "'started_at'"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "line", "missing"), NEAR_MISSES)
+def test_a_refusal_names_the_nearest_format_and_what_is_missing(name, text, line, missing):
+    error = refusal(text)
+    assert error.line == line
+    assert error.message.startswith(f"the file is nearest to {name}, but ")
+    assert missing in error.message
+
+
+def test_rows_without_names_of_columns_are_told_what_to_write():
+    error = refusal("pg1222,33781\npg1323,33986\n")
+    assert error.message.startswith("a table without names of columns: it begins with 'pg1222,33781'")
+
+
+def test_a_time_below_0_says_that_the_clock_went_back():
+    text = "[OVERALL], RunTime(ms), -5731\n[OVERALL], Throughput(ops/sec), -0.174\n[READ], Operations, 1\n"
+    with pytest.raises(FormatError, match="-5731 is negative: the clock of the machine was set back"):
+        parse(Source(text.encode()))
+
+
+def test_a_result_that_hammerdb_does_not_write_so_is_quoted():
+    text = "Vuser 1:RUNNING\nTEST RESULT : System achieved 120543 NOPM in all\n"
+    with pytest.raises(FormatError, match=r"120543 NOPM in all.*is not how HammerDB writes") as refused:
+        parse(Source(text.encode()))
+    assert refused.value.line == 2

@@ -77,6 +77,7 @@ EXEMPT = {
     "results.SubjectCount": ("branch", "counterpart"),
     "results.ParameterCount": ("branch", "counterpart"),
     "results.Series": (*_SERIES_ARE_TOLD_APART_BY_IT, "line", "metric", "unit", "printed_unit"),
+    "results.ProjectMetric": ("name", "unit"),
     "results.Baseline": _SERIES_ARE_TOLD_APART_BY_IT,
     "results.WorkloadGroup": ("name", "patterns"),
     "results.IntervalSamples": ("source", "columns", "rows"),

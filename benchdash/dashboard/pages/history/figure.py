@@ -115,7 +115,7 @@ def history_figure(
     in view.
     """
     colours = line_colours([line.series for line in lines])
-    data: list[dict[str, Any]] = []
+    data: list[dict[str, Any]] = [*_joined(lines, look, look.x)]
     for line, name, colour in zip(lines, names, colours, strict=True):
         data += _traces(line, name, colour, look, addresses, with_times=with_times)
     switched = _switched(lines, look)
@@ -205,6 +205,29 @@ def _traces(
             hovertemplate="%{text}<extra></extra>",
             showlegend=False,
         )
+
+
+def _joined(
+    lines: Sequence[HistoryLine], look: HistoryLook, at: Callable[[HistoryLine, Point], Position]
+) -> Iterable[dict[str, Any]]:
+    """Join release lines that have one version each: dots alone would not say which comes after which.
+
+    ``at`` is the place of a point on the axis.
+    """
+    if len(lines) < 2 or any(len(line.points) > 1 for line in lines):
+        return
+    if not _differ_only_in([line.series for line in lines], "line"):
+        return
+    placed = [(line, point) for line in lines for point in line.points]
+    yield {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [at(line, point) for line, point in placed],
+        "y": [_drawn(point.value * look.factor(line)) for line, point in placed],
+        "line": {"color": token("line"), "width": 2},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def _drawn_points(line: HistoryLine, most: int) -> list[Point]:
@@ -605,6 +628,7 @@ def small_figure(
         _small_trace(line, name if len(lines) > 1 else "", colour, look)
         for line, name, colour in zip(lines, names, colours, strict=True)
     ]
+    data = [*_joined(lines, look, look.place), *data]
     data += [_edge(line, colour, look, shared) for line, colour in zip(lines, colours, strict=True)]
     layout = common.base_layout(
         lines=1,

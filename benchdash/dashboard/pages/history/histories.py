@@ -16,7 +16,7 @@ import numpy as np
 from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
-from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides
+from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides, sign_of
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
@@ -72,6 +72,11 @@ class HistoryLine:
         return median(point.value for point in self.points) if self.points else 0.0
 
     @property
+    def levels(self) -> Levels:
+        """Its groups by the runs that hold their places."""
+        return Levels.of(self.points, self.shifts.keys(), [point.run_id for point in self.points])
+
+    @property
     def first_level(self) -> float:
         """The median of its groups before the first change, of all without one; 0 without a value above 0."""
         values = [point.value for point in self.points]
@@ -111,7 +116,7 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class LevelChange:
-    """How the newest group does against the one before."""
+    """How a group does against an earlier one."""
 
     change: float
     verdict: str
@@ -120,28 +125,37 @@ class LevelChange:
 def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | None]:
     """Compare the newest group of each line with the one before, all at once; they have one ``margin``."""
     compared = [line for line in lines if len(line.points) > 1]
-    if not compared:
-        return dict.fromkeys(lines)
-    groups = [point for line in compared for point in line.points[-2:]]
-    histories = Histories.of(
-        [Levels.of(line.points, line.shifts.keys(), [one.run_id for one in line.points]) for line in compared]
-    )
+    pairs = [(line.points[-2], line.points[-1]) for line in compared]
+    changes = compared_groups(pairs, [line.levels for line in compared], compared)
+    return {**dict.fromkeys(lines), **dict(zip(compared, changes, strict=True))}
+
+
+def compared_groups(
+    pairs: Sequence[tuple[Point, Point]], levels: Sequence[Levels], lines: Sequence[HistoryLine]
+) -> list[LevelChange | None]:
+    """Compare the groups of each pair, all at once; None where there is no ratio.
+
+    ``levels`` say how groups scatter where each pair was measured, ``lines`` which direction is better.
+    """
+    if not pairs:
+        return []
+    groups = [point for pair in pairs for point in pair]
+    histories = Histories.of(levels)
     own = histories.coded([point.run_id for point in groups]).reshape(-1, 2)
-    floors = histories.floors(np.arange(len(compared)), without=own)
+    floors = histories.floors(np.arange(len(pairs)), without=own)
     found = compare_sides(
         Sides.of([Sample(point.values, point.sessions) for point in groups]),
         np.arange(len(groups)).reshape(-1, 2).T,
         floors.sd,
         floors.worth,
-        margin=compared[0].margin,
+        margin=lines[0].margin,
     )
-    is_higher = np.array([line.series.higher_is_better for line in compared])
-    verdicts = found.verdicts(is_higher, compared[0].margin)
-    changes = [
+    better = np.array([sign_of(line.series.better) for line in lines])
+    verdicts = found.verdicts(better, lines[0].margin)
+    return [
         None if isnan(ratio) else LevelChange(change=ratio - 1, verdict=verdict)
         for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
     ]
-    return {**dict.fromkeys(lines), **dict(zip(compared, changes, strict=True))}
 
 
 def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:

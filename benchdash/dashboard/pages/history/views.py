@@ -1,7 +1,7 @@
 """One or several series against versions or time."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, groupby
 from typing import Any, Final, Literal
@@ -22,16 +22,26 @@ from benchdash.dashboard.pages.history.histories import (
     LevelChange,
     beside_controls,
     changes_of,
+    point_name,
     read_lines,
     rows_of,
     versions_axis,
 )
 from benchdash.dashboard.pages.history.selection import SeriesChoice, choose_series, panels
+from benchdash.dashboard.pages.history.workloads import (
+    PanelChange,
+    in_order,
+    most_changed_first,
+    opened_panel,
+    panel_changes,
+    sparklines,
+)
 from benchdash.dashboard.shell import series_words
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
+from benchdash.dashboard.shell.selection import whole_number
 from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
@@ -49,17 +59,25 @@ _ROWS_OF_SEVERAL: Final = 20
 # Lines whose levels are this far apart would flatten each other.
 _FAR_APART: Final = 5
 
+_ALL_SMALL: Final = "small"
+
 Against = Literal["versions", "time"]
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """How the address wants histories drawn; what it does not say is None and decided by what is drawn."""
+    """How the address wants histories drawn; what it does not say is None and decided by what is drawn.
+
+    Of more lines than one chart holds, the workload of a series is drawn large (``opened``: its id), or
+    ``all_small`` ones are drawn beside each other.
+    """
 
     against: Against = "versions"
     log: bool | None = None
     relative: bool | None = None
     beside_control: bool = False
+    all_small: bool = False
+    opened: int | None = None
 
     @classmethod
     def of(cls, query: QueryDict) -> "Wishes":
@@ -68,7 +86,14 @@ class Wishes:
             log={"log": True, "linear": False}.get(query.get("scale", "")),
             relative={"1": True, "0": False}.get(query.get("relative", "")),
             beside_control=query.get("control") == "1",
+            all_small=query.get("charts") == _ALL_SMALL,
+            opened=whole_number(query.get("open", "")),
         )
+
+    @property
+    def of_one(self) -> "Wishes":
+        """The same for a page of one chart alone."""
+        return replace(self, all_small=False, opened=None)
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -77,6 +102,8 @@ class Wishes:
             "scale": {True: "log", False: "linear", None: None}[self.log],
             "relative": {True: "1", False: "0", None: None}[self.relative],
             "control": "1" if self.beside_control else None,
+            "charts": _ALL_SMALL if self.all_small else None,
+            "open": str(self.opened) if self.opened else None,
         }
         return {name: value for name, value in said.items() if value}
 
@@ -173,11 +200,40 @@ class SmallChart:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class WorkloadLine:
+    """A row of the list of workloads; ``spark`` are the points of its sparkline."""
+
+    key: int
+    name: str
+    url: str
+    lines: Sequence[HistoryLine]
+    change: PanelChange
+    spark: str
+    is_open: bool
+
+    @property
+    def direction(self) -> str:
+        return self.lines[0].series.direction
+
+    @property
+    def metric(self) -> str:
+        return self.lines[0].series.metric
+
+    @property
+    def since(self) -> str:
+        """The version, commit or day at which a confirmed change began."""
+        at = self.change.at
+        return point_name(at, self.lines[0].series.branch) if at else ""
+
+
 def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     wishes = Wishes.of(request.GET)
     choice = choose_series(page.project, request.GET)
-    shown = _charts if _fits_large_charts(choice.series) else _small_charts
-    fixed_url = f"{request.path}?{_query(choice.series, wishes)}"
+    shown = _small_charts if wishes.all_small else _one_of_many
+    shown = _charts if _fits_large_charts(choice.series) else shown
+    found = shown(request, page, choice, wishes) if choice.series else _nothing(request, choice)
+    fixed_url = f"{request.path}?{_query(choice.series, found.get('wishes', wishes))}"
     return {
         "filters": choice.filters,
         "unknown": choice.unknown,
@@ -185,7 +241,7 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "choice": choice,
         "selection": choice.selection,
         "fixed_url": fixed_url if 0 < len(choice.series) <= _MAX_NAMED else "",
-        **(shown(request, page, choice, wishes) if choice.series else _nothing(request, choice)),
+        **found,
     }
 
 
@@ -200,12 +256,24 @@ def _fits_large_charts(series: Sequence[Series]) -> bool:
 def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes) -> dict[str, Any]:
     lines, beside = _read(choice.series, page, wishes)
     parts = _apart(lines, wishes)
+    return _large_charts(request, page, parts, beside, wishes, several=len(parts) > 1)
+
+
+def _large_charts(
+    request: HttpRequest,
+    page: ProjectPage,
+    parts: Sequence[Sequence[HistoryLine]],
+    beside: ControlSwitch | None,
+    wishes: Wishes,
+    *,
+    several: bool,
+) -> dict[str, Any]:
+    """Draw a chart of each part; one of ``several`` has its newest groups, and an address of its own."""
     looks = [_look(part, wishes) for part in parts]
-    several = len(parts) > 1
     charts = []
     runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
     addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
-    written = list(annotations_of(choice.series))
+    written = list(annotations_of([line.series for part in parts for line in part]))
     may_curate = page.may(Scope.TRIAGE)
     alone = [part[0].series.pk for part in parts if len(part) == 1]
     sensitivities = Sensitivity.objects.in_bulk(alone) if alone else {}
@@ -226,7 +294,7 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 rows=rows.get_page(1 if several else request.GET.get("page")),
                 is_relative=look.relative,
                 csv_url=_series_url("history_csv", page, part, Wishes(beside_control=wishes.beside_control)),
-                open_url=_series_url("history", page, part, wishes) if several else "",
+                open_url=_series_url("history", page, part, wishes.of_one) if several else "",
                 annotations=own,
                 sensitivity=sensitivities.get(series[0].pk) if len(series) == 1 else None,
             )
@@ -351,7 +419,7 @@ def _small_charts(
     charts = []
     for number, (panel, own, look) in enumerate(zip(shown, panel_lines, looks, strict=True), 1):
         figure = drawing.small_figure(own, series_words.names(panel), look, shared)
-        url = _series_url("history", page, own, wishes)
+        url = _series_url("history", page, own, wishes.of_one)
         note = drawing.clipped_words(own, look, shared)
         charts.append(SmallChart(f"small-{number}", names[number - 1], figure, url, note))
     return {
@@ -361,9 +429,58 @@ def _small_charts(
         "shares_values": shared.y is not None,
         "small_lines": _named_lines(shown, names, of_series),
         "is_relative": relative,
+        "large_url": address_with(request.path, request.GET, charts="", page=""),
         "switches": _switches(request, looks, wishes, beside),
         "beside": beside,
     }
+
+
+def _one_of_many(
+    request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes
+) -> dict[str, Any]:
+    """Draw the workload that is opened, or the one that says most, and a row for each of the others."""
+    found = panels(choice.series)
+    named = dict(zip(map(_key, found), series_words.panel_names(found), strict=True))
+    at = opened_panel(found, wishes.opened)
+    opened = None if at is None else found[at]
+    # Of very many only those of one page are looked at closely.
+    pages = Paginator(most_changed_first(found) if len(found) > SMALL_CHARTS else found, SMALL_CHARTS)
+    shown = pages.get_page(request.GET.get("page"))
+    of_page = list(shown)
+    read = of_page if opened is None or opened in of_page else [*of_page, opened]
+    lines, beside = _read([one for panel in read for one in panel], page, wishes)
+    of_series = {line.series: line for line in lines}
+    panel_lines = [[of_series[series] for series in panel] for panel in of_page]
+    changes = panel_changes(panel_lines)
+    order = in_order(panel_lines, changes)
+    drawn = [of_series[series] for series in (of_page[order[0]] if opened is None else opened)]
+    sparks = sparklines(panel_lines, _small_looks(panel_lines, wishes, None))
+    address = partial(address_with, request.path, request.GET)
+    return {
+        **_large_charts(request, page, [drawn], beside, wishes, several=True),
+        "title": series_words.title(choice.series),
+        "wishes": replace(wishes, opened=drawn[0].series.pk),
+        "workloads": [
+            WorkloadLine(
+                key=_key(of_page[at]),
+                name=named[_key(of_page[at])],
+                url=address(open=str(_key(of_page[at]))),
+                lines=panel_lines[at],
+                change=changes[at],
+                spark=sparks[at],
+                is_open=drawn[0].series in of_page[at],
+            )
+            for at in order
+        ],
+        "has_changed": any(one.is_sure for one in changes),
+        "is_asked_for": opened is not None,
+        "pages": shown,
+        "small_url": address(charts=_ALL_SMALL, open="", page=""),
+    }
+
+
+def _key(panel: Sequence[Series]) -> int:
+    return panel[0].pk
 
 
 def _small_looks(

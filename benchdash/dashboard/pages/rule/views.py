@@ -42,7 +42,7 @@ from benchdash.regressions.options import (
     rule_of,
 )
 from benchdash.regressions.services import change_rule
-from benchdash.regressions.watched_metrics import counted, is_watched
+from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.models import Series
 from benchdash.results.wording import metric_name
 
@@ -132,15 +132,17 @@ def _form(request: HttpRequest, project: Project) -> RuleForm:
 def _metrics(project: Project) -> list[tuple[str, str]]:
     """List the metrics whose changes are looked for, those that make no incident first."""
     here = Series.objects.filter(project=project).order_by("metric").values_list("metric", flat=True)
-    silent = rule_of(project).silent_metrics
-    looked_for = [one for one in here.distinct() if is_watched(one) or counted(one)]
+    rules = rules_of(project.pk)
+    silent = rule_of(project, rules).silent_metrics
+    looked_for = [one for one in here.distinct() if rules.is_looked_at(one)]
     names = [*sorted(silent), *(one for one in looked_for if one not in silent)][:_MAX_METRICS]
     return [(name, metric_name(name)) for name in names]
 
 
 def _trial(project: Project, form: RuleForm) -> Trial:
     options = form.options
-    today, tried = rule_of(project), rule_from(options)
+    today = rule_of(project)
+    tried = rule_from(options, today.metrics)
     found = replay(project, today=today, tried=tried)
     shown = Incident.objects.select_related("product", "hardware", "largest__series").in_bulk(
         [*found.gone[:_MAX_SHOWN], *found.come[:_MAX_SHOWN]]

@@ -12,7 +12,7 @@ from benchdash.alerts.subscriptions import MAX_HOUR
 from benchdash.dashboard.shell.numbers import short_metric_name
 from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.regressions.models import Incident
-from benchdash.regressions.watched_metrics import is_watched
+from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.metrics import in_order
 from benchdash.results.models import Hardware, Product, Series
 from benchdash.results.workload_groups import grouping_of
@@ -102,7 +102,8 @@ class SubscriptionForm(forms.Form):
         self.branches = list(branches.distinct())
         self.fields["branch"].widget.attrs["list"] = "known-branches"
         measured = set(series.values_list("metric", flat=True).distinct())
-        metrics = in_order([name for name in measured if is_watched(name)])
+        rules = rules_of(page.project.pk)
+        metrics = in_order([name for name in measured if rules.is_watched(name)])
         groups = grouping_of(page.project).names
         if changes:
             # What has no results any more stays chosen.

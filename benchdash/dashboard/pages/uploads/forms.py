@@ -22,7 +22,7 @@ _TIME: Final = "2026-11-20T15:56:28Z"
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
 _FURTHER: Final = (
     *("build", "branch", "commit", "committed_at", "configuration", "counterpart", "repetition", "format"),
-    *("control", "session", "tags", "notes", "options", "map"),
+    *("control", "session", "tags", "notes", "options", "metrics", "map"),
 )
 # Suggestions for a field are in the list of this id.
 _KNOWN: Final = "known-{}"
@@ -84,6 +84,12 @@ class SaidForm(forms.Form):
     tags = _text("Tags", "nightly, cold", "Separated by commas.")
     notes = _long_text("Notes")
     options = _long_text("Options", 'JSON facts of the workload, such as {"tables": 4}.', rows=2, code=True)
+    metrics = _long_text(
+        "Metrics",
+        'What your own metrics are, such as {"rss_mb": {"unit": "MB", "direction": "lower"}}.',
+        rows=2,
+        code=True,
+    )
     map = _long_text("Map", rows=5, code=True)
 
     pattern = _text(

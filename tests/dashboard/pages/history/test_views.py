@@ -156,7 +156,7 @@ def test_up_to_six_series_share_a_chart_and_more_are_small_ones(client):
     answer = shown(client, project)
     assert [len(chart.lines) for chart in answer.context["charts"]] == [6]
     make_series([100.0, 110.0], project=project, threads=7)
-    answer = shown(client, project)
+    answer = shown(client, project, charts="small")
     small = answer.context["small_charts"]
     assert [chart.title for chart in small] == ["1 thread", *(f"{number} threads" for number in range(2, 8))]
     for chart in small:
@@ -166,10 +166,94 @@ def test_up_to_six_series_share_a_chart_and_more_are_small_ones(client):
     assert [line.name for line in large.lines] == ["MariaDB 10.6"]
 
 
+# --- one large chart of many workloads ----------------------------------------------------------------------
+
+
+def many(project, *, changed=None):
+    """Eight workloads at one level; ``changed`` has a confirmed change."""
+    series = {
+        name: make_series([100.0, 101.0, 100.0, 101.0], project=project, workload=name) for name in "abcdefgh"
+    }
+    if changed:
+        make_change_point(series[changed], 2)
+    return series
+
+
+def test_many_workloads_open_on_one_large_chart_of_that_which_changed_most(client):
+    project = make_project(public=True)
+    many(project, changed="f")
+    answer = shown(client, project)
+    (chart,) = answer.context["charts"]
+    assert chart.series.workload.name == "f"
+    rows = answer.context["workloads"]
+    assert [row.name for row in rows] == ["f", *"abcdegh"]
+    assert [row.is_open for row in rows] == [True] + [False] * 7
+    assert (rows[0].change.level.change, rows[0].since) == (-0.2, "10.6.3")
+    assert "The chart shows the workload that changed most." in text_of(answer)
+    assert text_of(answer).count('<polyline points="3.0,') == 8
+
+
+def test_where_nothing_changed_the_most_measured_workload_is_open(client):
+    project = make_project(public=True)
+    series = many(project)
+    make_runs([make_record(100.0, version="10.6.4", workload="d", repetition=9)], project=project)
+    answer = shown(client, project)
+    (chart,) = answer.context["charts"]
+    assert chart.series == series["d"]
+    assert "No workload changed beyond the noise; the chart shows the one measured most." in text_of(answer)
+
+
+def test_a_click_opens_another_and_the_list_stays(client):
+    project = make_project(public=True)
+    many(project, changed="f")
+    first = shown(client, project, x="time")
+    third = first.context["workloads"][2]
+    answer = shown_at(client, third.url)
+    (chart,) = answer.context["charts"]
+    assert chart.series.workload.name == third.name == "b"
+    assert [row.name for row in answer.context["workloads"]] == ["f", *"abcdegh"]
+    assert "The chart shows" not in text_of(answer)
+    assert "x=time" in third.url
+    # An article keeps what was open.
+    assert "open=" in first.context["fixed_url"]
+
+
+def test_all_as_small_charts_is_one_click_away_and_back(client):
+    project = make_project(public=True)
+    many(project)
+    answer = shown(client, project, scale="log")
+    assert answer.context["small_url"].endswith("?scale=log&charts=small")
+    small = shown_at(client, answer.context["small_url"])
+    assert len(small.context["small_charts"]) == 8
+    assert "charts" not in small.context["large_url"]
+    # The form keeps it through a filter.
+    assert ("charts", "small") in small.context["kept"]
+
+
+def test_what_is_open_stays_open_on_another_page_of_the_list(client):
+    project = make_project(public=True)
+    make_runs([make_record(workload=f"w{number:02}") for number in range(26)], project=project)
+    answer = shown(client, project, page=2)
+    assert [row.name for row in answer.context["workloads"]] == ["w24", "w25"]
+    opened = shown(client, project, open=answer.context["workloads"][1].key)
+    assert len(opened.context["workloads"]) == 24
+    (chart,) = opened.context["charts"]
+    assert chart.series.workload.name == "w25"
+    assert shown(client, project, open=999999).context["charts"][0].series.workload.name == "w00"
+
+
+def test_of_very_many_workloads_the_largest_changes_come_first(client):
+    project = make_project(public=True)
+    series = [make_series([100.0, 80.0], project=project, workload=f"w{number:02}") for number in range(26)]
+    make_change_point(series[25], 1)
+    answer = shown(client, project)
+    assert answer.context["workloads"][0].name == "w25"
+
+
 def test_many_small_charts_come_page_by_page(client):
     project = make_project(public=True)
     make_runs([make_record(workload=f"w{number:02}") for number in range(25)], project=project)
-    first, second = shown(client, project), shown(client, project, page=2)
+    first, second = shown(client, project, charts="small"), shown(client, project, charts="small", page=2)
     assert len(first.context["small_charts"]) == 24
     assert "1 to 24 of 25" in text_of(first)
     assert [chart.title for chart in second.context["small_charts"]] == ["w24"]
@@ -254,7 +338,10 @@ def test_release_lines_are_relative_to_the_oldest_one(client):
     for version, tps in (("10.6.1", 100.0), ("11.4.1", 80.0)):
         make_run(tps, project=project, version=version)
     (chart,) = shown(client, project, relative="1").context["charts"]
-    assert [trace["y"] for trace in chart.figure["data"]] == [[100], [80]]
+    joined, *lines = chart.figure["data"]
+    assert [trace["y"] for trace in lines] == [[100], [80]]
+    # One version each: they are joined, or nothing would say which comes after which.
+    assert (joined["x"], joined["y"]) == (["10.6.1", "11.4.1"], [100, 80])
 
 
 def test_response_times_over_more_than_a_decade_are_drawn_by_their_logs(client):
@@ -345,8 +432,11 @@ def test_a_page_takes_the_same_statements_whatever_it_draws(client, django_asser
     for threads in range(5, 30):
         series = make_series([100.0, 90.0, 80.0, 81.0], project=project, threads=threads)
         make_change_point(series, 2)
-    with django_assert_num_queries(8):
+    # The list looks for the largest changes of all, before it reads a page of them.
+    with django_assert_num_queries(11):
         shown(client, project)
+    with django_assert_num_queries(8):
+        shown(client, project, charts="small")
 
 
 def test_values_relative_to_controls_take_one_statement_more(client, django_assert_num_queries):
@@ -354,9 +444,9 @@ def test_values_relative_to_controls_take_one_statement_more(client, django_asse
     for threads in range(1, 30):
         make_beside_a_control([100.0, 50.0], [10.0, 5.0], project=project, threads=threads)
     with django_assert_num_queries(7):
-        shown(client, project, build="none")
+        shown(client, project, build="none", charts="small")
     with django_assert_num_queries(8):
-        shown(client, project, build="none", control="1")
+        shown(client, project, build="none", charts="small", control="1")
 
 
 # --- relative to the control --------------------------------------------------------------------------------
@@ -387,7 +477,7 @@ def test_small_charts_are_relative_to_the_control_too(client):
     project = make_project(public=True)
     for threads in range(1, 10):
         make_beside_a_control([100.0, 50.0], [10.0, 5.0], project=project, threads=threads)
-    answer = shown(client, project, build="none", control="1", relative="0")
+    answer = shown(client, project, build="none", control="1", relative="0", charts="small")
     assert {tuple(one.figure["data"][0]["y"]) for one in answer.context["small_charts"]} == {(75.0, 75.0)}
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.formats import parse
 from ingest.formats.benchbase import benchbase_json, benchbase_log
 from ingest.formats.benchbase.servers import product_and_version
 from ingest.formats.report import FormatError
@@ -108,3 +109,16 @@ def test_a_log_of_a_run_that_failed_is_refused():
 def test_the_user_in_an_address_is_left_where_it_is():
     text = LOG.replace("localhost:5432", "admin:hunter2@localhost:5432")
     assert "hunter2" not in repr(benchbase_log.parse(Source(text.encode())))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Time (seconds),Throughput (requests/second),Average Latency (millisecond)",
+        "Time (seconds),Requests,Throughput (requests/second),Minimum Latency (microseconds)",
+        "Transaction Type Index,Transaction Name,Start Time (microseconds),Latency (microseconds),Worker Id",
+    ],
+)
+def test_the_other_files_of_a_run_are_refused_with_the_name_of_the_one_that_is_read(head):
+    with pytest.raises(FormatError, match=r"nearest to benchbase_json, .* send its summary\.json"):
+        parse(Source(f"{head}\n0,410.2,38.9\n".encode()))

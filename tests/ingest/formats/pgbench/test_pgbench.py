@@ -345,7 +345,7 @@ def test_a_file_cut_anywhere_is_refused_or_read_whole_or_warned_about(path):
         if parsed is None:
             continue
         if data[spot - 1] != ord("\n"):
-            assert "has no line end and was not read" in parsed.warnings[0]
+            assert "has no line end" in parsed.warnings[0]
         elif everything(parsed) != whole:
             assert parsed.warnings or nothing_can_tell(data, spot, parsed)
 
@@ -393,3 +393,68 @@ def test_every_measured_file_is_read_right_or_refused_rightly_by_this_format_alo
         assert {"tps", "latency_avg", "latency_stddev", "statement_1.latency_avg"} <= values(run).keys()
         assert len(parsed.intervals[0].rows) >= 3
         assert all("but the duration is" in warning for warning in parsed.warnings), path
+
+
+# The end of a report alone
+
+
+@pytest.mark.parametrize(
+    ("first", "threads", "missing"),
+    [
+        ("scaling factor", 4, "'transaction type'"),
+        ("number of clients", 4, "'transaction type'"),
+        ("number of transactions", None, "'transaction type', 'number of clients'"),
+        (
+            "latency average",
+            None,
+            "'transaction type', 'number of clients', 'number of transactions actually ",
+        ),
+        (
+            "tps = ",
+            None,
+            "'transaction type', 'number of clients', 'number of transactions actually processed'",
+        ),
+    ],
+)
+def test_the_end_of_a_report_is_a_run_with_what_it_says(first, threads, missing):
+    text = REPORT[REPORT.index(f"\n{first}") + 1 :]
+    assert pgbench.recognise(text.encode())
+    parsed = read(text)
+    (run,) = parsed.runs
+    assert values(run)["tps"] == 400.12
+    assert values(run).items() <= values(read(REPORT).runs[0]).items() | {("latency_avg", 9.997)}
+    assert (run.threads, run.lost) == (threads, () if threads else ("threads",))
+    assert f"the beginning of the report is missing before line 1: no {missing}" in parsed.warnings[0]
+
+
+def test_the_ends_of_several_reports_are_runs_where_they_tell_their_clients():
+    end = REPORT[REPORT.index("number of clients") :]
+    parsed = read(end + end.replace("clients: 4", "clients: 8"))
+    assert [(run.key, run.threads) for run in parsed.runs] == [("1", 4), ("2", 8)]
+    rates = REPORT[REPORT.index("latency average") :]
+    assert refusal(rates + rates)[1].startswith("of 2 reports only the ends are there")
+
+
+def test_a_rate_that_is_whole_needs_no_line_end():
+    parsed = read(REPORT.rstrip())
+    assert parsed.runs == read(REPORT).runs
+    assert parsed.warnings == ("line 16, the last one, has no line end: the file may be cut off",)
+    assert (
+        refusal(REPORT.rstrip().removesuffix(")"))[1]
+        == "the report is not complete: no 'tps' up to this line"
+    )
+
+
+def test_progress_lines_behind_a_report_belong_to_it():
+    lines = REPORT.splitlines(keepends=True)
+    progress = [line for line in lines if line.startswith("progress")]
+    others = [line for line in lines if not line.startswith("progress")]
+    behind = read("".join(others + progress))
+    assert (behind.runs, behind.intervals) == (read(REPORT).runs, read(REPORT).intervals)
+    assert behind.warnings == ()
+
+
+def test_a_complete_report_closes_its_run_even_where_another_was_stopped():
+    parsed = read(REPORT + "progress: 1.0 s, 400.0 tps, lat 10.000 ms stddev 2.000, 0 failed\n")
+    assert [values(run)["tps"] for run in parsed.runs] == [400.12]
+    assert any("left out: no final report" in warning for warning in parsed.warnings)

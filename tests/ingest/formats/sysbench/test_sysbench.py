@@ -242,7 +242,9 @@ def test_the_printed_number_of_threads_wins_over_the_command_line():
     assert read("sysbench cpu --threads=8 run\n" + report()).runs[0].threads == 4
     text = "sysbench cpu --threads=8 run\n" + report(("Number of threads: 4\n", ""))
     assert read(text).runs[0].threads == 8
-    assert read(report(("Number of threads: 4\n", ""))).runs[0].threads is None
+    parsed = read(report(("Number of threads: 4\n", "")))
+    assert parsed.runs[0].threads == 4
+    assert "no line says the threads; that there were 4 follows from the events of each" in parsed.warnings
 
 
 def test_fileio_of_1_1_prints_no_totals():
@@ -962,3 +964,63 @@ def test_the_relative_table_that_was_published_follows_from_the_third_party_file
             assert ratio == pytest.approx(float(cell), abs=0.0101), (name, cell)
             cells += 1
     assert cells == 231
+
+
+# Reports without a banner
+
+BARE = report()[report().index("SQL statistics:") :]
+
+
+def test_a_report_without_a_banner_is_a_run_whose_threads_follow_from_its_counts():
+    parsed = read("Results of Friday\n\n" + BARE)
+    (run,) = parsed.runs
+    assert run.readings == read(report()).runs[0].readings
+    assert (run.threads, run.column, run.lost) == (4, "Results of Friday", ())
+    assert "tool_version" not in parsed.facts
+    assert parsed.warnings == (
+        "above the report in line 3 there is no banner of sysbench",
+        "no line says the threads; that there were 4 follows from the events of each",
+    )
+
+
+def test_reports_under_headings_are_runs_that_a_map_tells_apart():
+    text = f"## A. INSERT\n{BARE}\n----\n\n  == B. UPDATE ==\n    {BARE}"
+    parsed = read(text)
+    assert [run.column for run in parsed.runs] == ["A. INSERT", "B. UPDATE"]
+    assert [run.readings for run in parsed.runs] == [read(report()).runs[0].readings] * 2
+    assert any("2 reports without a banner: 'map' tells them apart" in one for one in parsed.warnings)
+
+
+def test_threads_that_nothing_tells_are_asked_of_the_sender():
+    """After 'Threads fairness:' is cut off, several numbers of threads fit."""
+    (run,) = read(BARE[: BARE.index("Threads fairness:")]).runs
+    assert (run.threads, run.lost) == (None, ("threads",))
+
+
+def test_interval_lines_without_a_banner_keep_their_report():
+    with_lines = report()[report().index("[ 1s ]") :]
+    assert read(with_lines).intervals == read(report()).intervals
+
+
+def test_what_begins_within_a_report_is_warned_of():
+    text = report()[report().index("General statistics:") :]
+    assert any("its first part is missing" in warning for warning in read(text).warnings)
+
+
+def test_interval_lines_alone_are_no_run():
+    text = "".join(line + "\n" for line in report().splitlines() if line.startswith("[ "))
+    assert refusal(text)[1].startswith("no final report")
+
+
+def test_early_lines_of_0_5_have_no_comma_before_the_response_time():
+    line = (
+        "[  10s] threads: 1, tps: 444.80, reads/s: 6227.86, writes/s: 1779.19 response time: 3.14ms (99%)\n"
+    )
+    (table,) = read(report(("SQL statistics:", line + "SQL statistics:"))).intervals[:1]
+    assert (10.0, 1.0, 444.80) in [row[:3] for row in table.rows]
+
+
+def test_a_summary_that_a_script_made_of_a_report_is_named():
+    text = "sysbench 1.0.20 (using system LuaJIT)\nthreads: 12\ntransactions: 1226 (40.95 per sec.)\n"
+    assert refusal(text)[0] == 3
+    assert "only a summary that something else wrote from one: 'transactions: 1226" in refusal(text)[1]

@@ -54,10 +54,15 @@ def test_ratios_beside_rates_are_left_out_with_a_warning():
     assert report.warnings == ("line 7: relative figures; left out",)
 
 
-def test_the_same_step_of_the_same_build_in_two_tables_is_two_steps_and_said():
+def test_a_step_of_a_build_in_two_tables_is_repeated():
     report = read("l.i0", HEAD, FIRST, "l.i0", HEAD, FIRST.replace("120500", "119000"))
-    assert inserts(report) == {"l.i0 step 1/ma1011.c1": 120500, "l.i0 step 2/ma1011.c1": 119000}
-    assert "nothing names the steps" in report.warnings[0]
+    assert inserts(report) == {"l.i0/ma1011.c1/1": 120500, "l.i0/ma1011.c1/2": 119000}
+    assert [(run.workload, run.repetition) for run in report.runs] == [("l.i0", 1), ("l.i0", 2)]
+
+
+def test_a_copy_of_a_line_is_not_a_second_measurement():
+    with pytest.raises(FormatError, match="the same as line 3; a copy is not a second measurement"):
+        read("l.i0", HEAD, FIRST, "l.i0", HEAD, FIRST)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,11 @@ def test_where_it_is_not_sure_what_fields_are_a_file_is_not_recognised(value):
             3,
             "the key 'a' is given twice in one object",
         ),
-        ('{"unit": "qps",\n"a": {"A-1": null}}', 2, "no cell of the table holds a value"),
+        (
+            '{"unit": "qps",\n"a": {"A-1": null}}',
+            2,
+            "no row holds a value; line 2: no value for a and A-1; left out",
+        ),
         ('{"unit": "qps",\n"a": {"A-1": 5}', 2, "the JSON breaks off in the middle; is the file complete?"),
     ],
 )

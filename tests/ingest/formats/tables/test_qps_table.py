@@ -15,6 +15,15 @@ DATA = real_files.SHARED
 FIXTURES = real_files.FIXTURES / "qps_table"
 TABLES = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
 
+SECOND_TABLE = (
+    "a second table begins, and nothing tells it from the first; write a line above each that says what was "
+    "measured, or send each table as a file of its own"
+)
+TWO_METRICS = (
+    "the titles name both tps and qps; name the one that it is in the field 'metric', or send one table for "
+    "each metric"
+)
+
 
 def read(text):
     return parse(Source(text.encode()))
@@ -180,7 +189,7 @@ def test_numbers_keep_all_their_digits():
     ("text", "line", "message"),
     [
         ("query,A-1\nDO 1,1,000\n", 2, "3 cells, where the first line has 2"),
-        ('query,A-1\nDO 1,"1,000"\n', 2, "the number '1,000' has a comma; write digits and a decimal point"),
+        ('query,A-1\nDO 1,"1,00"\n', 2, "the number '1,00' has a comma; write digits and a decimal point"),
         ("query,A-1\nDO 1,NotANumber\n", 2, "'NotANumber' is not a number"),
         ("query,A-1\nDO 1,inf\n", 2, "'inf' is not a number"),
         ("query,A-1\nDO 1,-5\n", 2, "-5 is negative, which no rate and no time can be"),
@@ -192,9 +201,17 @@ def test_numbers_keep_all_their_digits():
         ("query,A-1,A-1\nDO 1,5,6\n", 1, "two columns are called 'A-1'"),
         ("query,A-1,\nDO 1,5,6\n", 1, "column 3 has no name"),
         ("query,A-1\n", 1, "the table has no rows"),
-        ("query,A-1\nDO 1,n/a\n", 1, "no cell of the table holds a value"),
+        (
+            "query,A-1\nDO 1,n/a\n",
+            1,
+            "no row holds a value; line 2: no value for DO 1 and A-1; left out",
+        ),
         ('query,A-1\nDO 1,"5\n', 2, "the quotes do not fit together: unexpected end of data"),
-        ("query,A-1\nDO 1,5\nquery,A-1\n", 3, "a second table begins; send each table as a file of its own"),
+        (
+            "query,A-1\nDO 1,5\nquery,A-1\n",
+            3,
+            SECOND_TABLE,
+        ),
         ("tps\n\n  A-1 B-2\nDO 1 5 6\n", 4, None),
         ("tps\n\n     A-1 B-2\nDO 1   5   6\nDO 2   5\n", 5, None),
         ("tps\n\n     A-1 B-2\nDO 1   5   6\nDO 2   5   x\n", 5, "'x' is not a number"),
@@ -202,18 +219,9 @@ def test_numbers_keep_all_their_digits():
         (
             "tps\n\n     A-1 B-2\nDO 1   5   6\n\nqps\n",
             6,
-            "the titles name both tps and qps; send one table for each metric",
+            TWO_METRICS,
         ),
-        (
-            "tps\n\n     A-1\nDO 1   5\n\nof B\n     B-1\nDO 1   6\n",
-            8,
-            "a second table begins; send each table as a file of its own",
-        ),
-        (
-            "average response time\n\nthreads 1 2\nA-1 5 6\n",
-            1,
-            "'average response time' has no unit; write '(ms)' behind it",
-        ),
+        ("tps\n\n     A-1\nDO 1   5\n\nof B\n     B-1\nDO 1   60\n", 7, None),
         ("tps\nthreads 1 0\nA-1 5 6\n", 2, "the thread count is 0, not a whole number from 1 to 1000000000"),
         ("tps relative to A-1\n\n     A-1 B-2\nDO 1   5   6\n", 1, None),
     ],
@@ -421,7 +429,7 @@ SCALING = "1 523 6 1 93 12 3 900\n2 1010 12 2 86 40 9 1800\n"
 
 
 @pytest.mark.parametrize("separator", [" ", "   ", ",", "\t", ";", "|"])
-def test_columns_beside_a_rate_are_metrics_where_their_unit_is_sure_and_facts_where_not(separator):
+def test_columns_beside_a_rate_are_known_metrics_where_their_unit_is_sure_and_else_own_ones(separator):
     names = ("User Threads", "Txns/sec", "User", "System", "Idle", "smtx", "icsw", "sycl")
     text = separator.join(names) + "\n" + SCALING.replace(" ", separator)
     assert recognise(text.encode())
@@ -433,23 +441,38 @@ def test_columns_beside_a_rate_are_metrics_where_their_unit_is_sure_and_facts_wh
     assert found == [
         (
             1,
-            {"tps": 523, "cpu_user": 6, "cpu_system": 1, "cpu_idle": 93},
-            {"smtx": 12, "icsw": 3, "sycl": 900},
+            {"tps": 523, "cpu_user": 6, "cpu_system": 1, "cpu_idle": 93, "smtx": 12, "icsw": 3, "sycl": 900},
+            {},
         ),
         (
             2,
-            {"tps": 1010, "cpu_user": 12, "cpu_system": 2, "cpu_idle": 86},
-            {"smtx": 40, "icsw": 9, "sycl": 1800},
+            {
+                "tps": 1010,
+                "cpu_user": 12,
+                "cpu_system": 2,
+                "cpu_idle": 86,
+                "smtx": 40,
+                "icsw": 9,
+                "sycl": 1800,
+            },
+            {},
         ),
     ]
+    assert [reading.metric for reading in report.runs[0].readings if reading.is_own] == [
+        "smtx",
+        "icsw",
+        "sycl",
+    ]
     assert report.warnings[:3] == tuple(
-        f"the column {name!r} is kept as a fact, not as a metric" for name in ("smtx", "icsw", "sycl")
+        f"{name!r} is no metric that benchdash knows: kept as one of the project's own; "
+        f"say unit and direction as '{name} [unit, lower]'"
+        for name in ("smtx", "icsw", "sycl")
     )
 
 
-def test_what_was_counted_is_no_option_of_the_workload():
-    (run, _) = read("threads tps smtx rows\n1 5 7 1000\n2 6 8 1000\n").runs
-    assert [type(value) for value in run.options.values()] == [float, int]
+def test_what_names_a_run_is_no_option_of_the_workload():
+    (run, _) = read("threads tps run_id rows\n1 5 7 1000\n2 6 8 1000\n").runs
+    assert {name: type(value) for name, value in run.options.items()} == {"run_id": float, "rows": int}
 
 
 @pytest.mark.parametrize(
@@ -462,9 +485,9 @@ def test_what_was_counted_is_no_option_of_the_workload():
         ("threads,tps,user,idle", "1,5,6,n/a"),
     ],
 )
-def test_columns_that_may_be_no_per_cents_of_cpu_time_are_facts(names, row):
+def test_columns_that_may_be_no_per_cents_of_cpu_time_are_own_metrics(names, row):
     (run,) = read(f"{names}\n{row}\n").runs
-    assert [reading.metric for reading in run.readings] == ["tps"]
+    assert [reading.metric for reading in run.readings if not reading.is_own] == ["tps"]
 
 
 @pytest.mark.parametrize(
@@ -476,15 +499,13 @@ def test_columns_that_may_be_no_per_cents_of_cpu_time_are_facts(names, row):
         ("avg_ms", "latency_avg", 7),
         ("lat_max_ms", "latency_max", 7),
         ("cs/s", "context_switches_per_s", 7),
-        ("%usr", None, None),
-        ("response time (ms)", None, None),
+        ("%usr", "usr", 7),
+        ("response time (ms)", "response_time", 7),
     ],
 )
 def test_response_times_may_stand_beside_a_rate(head, metric, value):
     (run,) = read(f"threads\ttps\t{head}\n1\t5\t7\n").runs
-    assert [(reading.metric, reading.value) for reading in run.readings[1:]] == (
-        [(metric, value)] if metric else []
-    )
+    assert [(reading.metric, reading.value) for reading in run.readings[1:]] == [(metric, value)]
 
 
 @pytest.mark.parametrize("head", ["Threads", "clients", "Concurrent connections", "users", "user threads"])
@@ -502,11 +523,7 @@ def test_results_in_columns_of_blanks_may_have_texts_with_blanks():
     [
         ("threads tps\n1 5\n2\n", 3, "1 cell under 2 columns"),
         ("threads tps\n1 5\n2 x\n", 3, "'x' is not a number"),
-        (
-            "threads tps\n1 5\n\nand of B\nthreads tps\n1 6\n",
-            5,
-            "a second table begins; send each table as a file",
-        ),
+        ("threads tps\n1 5\n\nthreads tps\n1 6\n", 4, "a second table begins, and nothing tells it from"),
         ("relative to A-1\nthreads tps\n1 5\n", 1, "these are relative figures; upload the absolute ones"),
     ],
 )
@@ -524,16 +541,25 @@ def test_columns_that_nobody_knows_name_the_configuration_by_their_texts():
     assert [run.configuration for run in report.runs] == ["tcp, none, prepared", None]
 
 
-def test_columns_of_numbers_that_nobody_knows_are_facts():
+def test_columns_of_numbers_that_nobody_knows_are_metrics_of_the_project():
     report = read("query,client,load,qps\nDO 1,A-1,0.5,5\nDO 2,A-1,2,6\n")
-    assert [dict(run.options) for run in report.runs] == [{"load": 0.5}, {"load": 2}]
-    assert report.warnings == ("the column 'load' is kept as a fact, not as a metric",)
+    assert values(report, "load") == {"DO 1/A-1": 0.5, "DO 2/A-1": 2}
+    assert [run.readings[0][1:5] for run in report.runs] == [
+        (0.5, "", "unknown", None),
+        (2, "", "unknown", None),
+    ]
 
 
-def test_a_column_that_alone_tells_two_rows_apart_must_be_named_for_what_it_is():
-    line, message = error_of("query,client,rows,qps\nscan,A-1,10,5\nscan,A-1,1000,6\n")
+def test_a_setting_tells_rows_apart():
+    report = read("query,client,rows,qps\nscan,A-1,10,5\nscan,A-1,1000,6\n")
+    assert [run.configuration for run in report.runs] == ["rows=10", "rows=1000"]
+    assert report.warnings == ("the column 'rows' is taken for a setting, not for a metric",)
+
+
+def test_a_number_that_may_be_a_setting_or_measured_is_refused():
+    line, message = error_of("query,client,foo,qps\nscan,A-1,10,5\nscan,A-1,1000,6\n")
     assert line == 3
-    assert message.startswith("differs from line 2 only in rows")
+    assert message.startswith("differs from line 2 only in foo")
 
 
 def test_the_server_is_the_counterpart_of_a_client():
@@ -625,9 +651,9 @@ def test_times_without_offset_are_utc_with_a_warning():
         ("query,client,qps\n", 1, "the table has no rows"),
         ("query,client,qps\nDO 1,A-1,\n", 1, "no row holds a value; line 2: no value; left out"),
         (
-            "query,client,metric,value\nDO 1,A-1,speed,5\n",
+            "query,client,unit,value\nDO 1,A-1,parsecs,5\n",
             2,
-            "'speed' is not a metric such as tps, qps or latency_p95",
+            "'parsecs' is not a metric such as tps, qps or latency_p95",
         ),
         ("query,client,qps,unit\nDO 1,A-1,5,ms\n", 2, "'ms' is not a unit of qps"),
         ("query,client,latency_p95,unit\nDO 1,A-1,1e308,s\n", 2, "the number 1e+308 is too large"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.formats import parse as parse_any
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.tpcc import go_tpc
@@ -71,3 +72,15 @@ def test_no_cut_of_an_output_gives_another_rate():
         except FormatError:
             continue
         assert values(report.runs[0])["nopm"] == 1480.6
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "| [Summary] | NEW_ORDER    |     60.0 |  1480 | 1480.7 |",
+        '[{"Prefix":"[Summary] ","Operation":"NEW_ORDER","Takes(s)":"60.0","TPM":"1480.7"}]',
+    ],
+)
+def test_the_other_styles_of_output_are_refused_with_what_to_do(line):
+    with pytest.raises(FormatError, match="nearest to go_tpc, but its output is a table or JSON"):
+        parse_any(Source(f"{line}\n".encode()))

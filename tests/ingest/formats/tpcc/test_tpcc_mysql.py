@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ingest.formats import parse as parse_any
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.tpcc import tpcc_mysql
@@ -89,3 +90,8 @@ def test_no_cut_of_an_output_gives_another_rate():
         except FormatError:
             continue
         assert values(report.runs[0])["nopm"] == 24600
+
+
+def test_rates_that_were_picked_out_are_refused_with_what_to_do():
+    with pytest.raises(FormatError, match="nearest to tpcc_mysql, but its rates stand alone"):
+        parse_any(Source(b"a.log:        24600.000 TpmC\nb.log:        23600.000 TpmC\n"))

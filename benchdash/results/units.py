@@ -1,0 +1,48 @@
+"""Units of one kind in other sizes: ``us/op`` and ``ns/op``, ``GB`` and ``MB``, ``ops/ms`` and ``ops/s``."""
+
+from functools import lru_cache
+from typing import Final
+
+_TIMES: Final = {
+    **dict.fromkeys(("ns", "nanoseconds"), 1.0),
+    **dict.fromkeys(("us", "µs", "μs", "usec", "microseconds"), 1e3),
+    **dict.fromkeys(("ms", "msec", "milliseconds"), 1e6),
+    **dict.fromkeys(("s", "sec", "seconds"), 1e9),
+    **dict.fromkeys(("min", "minutes"), 60e9),
+    **dict.fromkeys(("h", "hr", "hours"), 3600e9),
+}
+_SIZES: Final = {
+    **dict.fromkeys(("b", "byte", "bytes"), 1.0),
+    **{f"{prefix}b": 1000.0**power for power, prefix in enumerate("kmgtp", 1)},
+    **{f"{prefix}ib": 1024.0**power for power, prefix in enumerate("kmgtp", 1)},
+}
+_KINDS: Final = (_TIMES, _SIZES)
+
+
+@lru_cache(maxsize=1024)
+def conversion(unit: str, other: str) -> float | None:
+    """Return what numbers in ``unit`` are multiplied by to be in ``other``; None for units of two kinds.
+
+    Case does not matter: ``mb`` is ``MB``. Prefixes of bytes are decimal: kB is 1000 B, and KiB is 1024 B.
+    """
+    if _spelt(unit) == _spelt(other):
+        return 1.0
+    parts, others = _spelt(unit).split("/"), _spelt(other).split("/")
+    if len(parts) != len(others) or len(parts) > 2:
+        return None
+    factors = [_factor(one, another) for one, another in zip(parts, others, strict=True)]
+    if None in factors:
+        return None
+    above, below = (*factors, 1.0)[:2]
+    return above / below if above and below else None
+
+
+def _spelt(unit: str) -> str:
+    return unit.strip().replace(" ", "").casefold()
+
+
+def _factor(unit: str, other: str) -> float | None:
+    if unit == other:
+        return 1.0
+    kind = next((kind for kind in _KINDS if unit in kind and other in kind), None)
+    return kind[unit] / kind[other] if kind else None

@@ -1,0 +1,610 @@
+"""What each column of a table is: a fact of its runs, a metric, a setting, or nothing that is kept.
+
+A column of numbers that is neither a fact nor a known metric is a setting where one of these holds, and else
+a metric of the project's own:
+
+- its name has a word of settings (``tables``, ``scale_factor``, ``pool``, ``warehouses``) and none of
+  measurements (``buffer_pool_hit_ratio``);
+- its name has a word that both have (``size``, ``memory``), and its numbers are whole, and round or repeated;
+- it is the first column, nothing else names the rows, and its numbers are whole;
+- without it rows would be alike, and each of its few whole numbers stands beside every other row.
+
+A head that says which is better (``rows [rows, lower]``) is always one of a metric.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
+
+from ingest.formats.cells import Quantity, quantity
+from ingest.formats.headings import said_by
+from ingest.formats.report import FormatError
+from ingest.formats.tables.heads import Head, heads_of, thread_word_rank
+from ingest.formats.tables.machine_columns import cpu_columns
+from ingest.formats.tables.metric_words import Metric, time_factor
+from ingest.formats.tables.other_languages import in_english
+from ingest.formats.tables.table import Cell, Table
+
+_SETTING_WORDS = frozenset(
+    {
+        *(
+            "batch",
+            "batchsize",
+            "block",
+            "blocks",
+            "blocksize",
+            "buffer",
+            "buffers",
+            "capacity",
+            "concurrency",
+        ),
+        *(
+            "connections",
+            "core",
+            "cores",
+            "cpus",
+            "clients",
+            "depth",
+            "factor",
+            "instances",
+            "iodepth",
+            "key",
+        ),
+        *(
+            "keys",
+            "level",
+            "limit",
+            "node",
+            "nodes",
+            "partition",
+            "partitions",
+            "pod",
+            "pods",
+            "pool",
+            "prime",
+        ),
+        *(
+            "processes",
+            "range",
+            "records",
+            "replica",
+            "replicas",
+            "row",
+            "rows",
+            "scale",
+            "sf",
+            "shard",
+            "shards",
+        ),
+        *(
+            "table",
+            "tables",
+            "target",
+            "terminals",
+            "threads",
+            "ttl",
+            "vcpu",
+            "vcpus",
+            "warehouse",
+            "warehouses",
+        ),
+        *(
+            "wh",
+            "worker",
+            "workers",
+            "并发",
+            "核数",
+            "节点数",
+            "返回行数",
+            "表数",
+            "行数",
+            "tasks",
+            "tenants",
+            "regions",
+        ),
+    }
+)
+_EITHER_WORDS = frozenset(
+    {
+        "size",
+        "memory",
+        "mem",
+        "ram",
+        "disk",
+        "storage",
+        "length",
+        "count",
+        "number",
+        "cnt",
+        "num",
+        "cpu",
+        "cache",
+    }
+)
+_MEASURED_WORDS = frozenset(
+    {
+        *(
+            "avg",
+            "average",
+            "free",
+            "growth",
+            "hit",
+            "hits",
+            "max",
+            "min",
+            "miss",
+            "misses",
+            "peak",
+            "per",
+            "rate",
+        ),
+        *(
+            "ratio",
+            "read",
+            "reads",
+            "rss",
+            "total",
+            "usage",
+            "used",
+            "util",
+            "utilization",
+            "write",
+            "writes",
+        ),
+        *("written", "percent", "%", "p50", "p95", "p99", "mean", "median", "usec", "recall"),
+    }
+)
+# They name a run or say when and where it ran; they differ between repetitions and mean nothing there.
+_IDENTITY = re.compile(
+    r"(?:.*[\s_-])?(?:ids?|pid|port|seed|code|uuid|child|run)|index|no\.?|nr\.?|year|#", re.IGNORECASE
+)
+_CPU_SECONDS = re.compile(r"(?:server|client)_cpu_s", re.IGNORECASE)
+_TIME_RANGE = re.compile(
+    r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
+)
+_MONEY = re.compile(r"[$€£¥￥]")
+_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
+_STATISTICS_OF_RATES = frozenset({"average", "avg", "mean"})
+_OTHER_STATISTICS = frozenset(
+    {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
+)
+_MAX_SHOWN = 60
+_ROUND_DIGITS = 2
+
+
+class Role(Enum):
+    FACT = "fact"
+    VALUE = "value"
+    SETTING = "setting"
+    TEXT = "text"
+    NOTE = "note"
+    LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column and what it is.
+
+    ``fact`` is the meaning of a fact (``threads``), ``metric`` that of a value, and ``of`` what else the head
+    of a value names: a version, a product, a workload; a product alone where ``names_product``. ``threads``
+    is the thread count that a head is. An own metric ``is_doubtful`` where its numbers may be settings.
+    """
+
+    index: int
+    name: str
+    role: Role
+    fact: str = ""
+    metric: Metric | None = None
+    of: str = ""
+    names_product: bool = False
+    is_doubtful: bool = False
+    threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table in their order, and what their sender should know."""
+
+    all: tuple[Column, ...]
+    warnings: tuple[str, ...]
+
+    def with_role(self, role: Role) -> list[Column]:
+        return [column for column in self.all if column.role is role]
+
+    def fact(self, meaning: str) -> Column | None:
+        return next((one for one in self.all if one.role is Role.FACT and one.fact == meaning), None)
+
+
+def columns_of(table: Table) -> Columns:
+    """Return what the columns of a table with a row for each run are.
+
+    Raise FormatError for columns without a name, and for two that say the same.
+    """
+    return _Understanding(table).columns()
+
+
+class _Understanding:
+    """Goes over the columns of one table."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.heads = heads_of(table.names)
+        self.cells = [table.cells_of(index) for index in range(len(table.names))]
+        self.quantities = [[_quantity(cell) for cell in cells] for cells in self.cells]
+        self.warnings: list[str] = []
+
+    def columns(self) -> Columns:
+        self._check_names()
+        known = [column for index in range(len(self.heads)) if (column := self._column(index))]
+        found = self._with_cpu_times(known)
+        found = self._with_names_of_rows(found)
+        found = self._with_crossed_settings(found)
+        found = list(self._with_metrics_of_parts(found))
+        self._check_twice(found)
+        for column in found:
+            self._tell(column)
+        return Columns(tuple(found), tuple(self.warnings))
+
+    def _check_names(self) -> None:
+        for index, name in enumerate(self.table.names):
+            if not name and index and self.cells[index]:
+                raise FormatError(f"column {index + 1} has no name", self.table.line)
+
+    def _is_numeric(self, index: int) -> bool:
+        return bool(self.quantities[index]) and None not in self.quantities[index]
+
+    def _numbers(self, index: int) -> list[Quantity]:
+        return [one for one in self.quantities[index] if one is not None]
+
+    def _column(self, index: int) -> Column | None:
+        """Return what a column is by its own head and cells; None for one that only counts the rows."""
+        head, name = self.heads[index], self.table.names[index]
+        if not name:
+            if self._is_index(index) or not self.cells[index]:
+                return None
+            if self._is_numeric(index):
+                raise FormatError(f"column {index + 1} has no name", self.table.line)
+            return self._text(index, head)
+        if head.meaning is not None:
+            return self._fact(index, head)
+        if head.is_derived and (self._is_numeric(index) or not self.cells[index]):
+            return Column(index, name, Role.LEFT_OUT)
+        if head.named is not None:
+            return Column(index, name, Role.VALUE, metric=head.named.metric, of=head.named.of)
+        if self._is_numeric(index):
+            return self._column_of_numbers(index, head)
+        return self._text(index, head)
+
+    def _fact(self, index: int, head: Head) -> Column:
+        meaning = head.meaning or ""
+        if meaning == "value" and not self._names_values():
+            return Column(index, head.text, Role.TEXT)
+        if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
+            meaning = "threads"
+        if meaning == "threads":
+            counting = [one for one in self.heads if one.meaning == "threads"]
+            first = min(counting, key=lambda one: thread_word_rank(one.text))
+            if first is not head and thread_word_rank(first.text) < thread_word_rank(head.text):
+                return Column(index, head.text, Role.SETTING)
+        return Column(index, head.text, Role.FACT, fact=meaning)
+
+    def _names_values(self) -> bool:
+        """Return whether what stands under ``value`` is measured, and not what a setting was given."""
+        meanings = {head.meaning for head in self.heads}
+        return not meanings.isdisjoint({"metric", "unit"}) or not any(head.named for head in self.heads)
+
+    def _text(self, index: int, head: Head) -> Column:
+        texts = [str(cell) for cell in self.cells[index]]
+        name = head.text
+        if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
+            return Column(index, name, Role.FACT, fact="time")
+        if head.is_note or any(_MONEY.search(text) for text in texts):
+            return Column(index, name, Role.NOTE)
+        if head.is_derived or (texts and all(_is_change(text) for text in texts)):
+            return Column(index, name, Role.LEFT_OUT)
+        has_products = head.is_database and not any(one.meaning == "product" for one in self.heads)
+        if has_products and any(said_by(text).product for text in texts):
+            return Column(index, name, Role.FACT, fact="product")
+        return Column(index, name, Role.TEXT)
+
+    def _column_of_numbers(self, index: int, head: Head) -> Column:
+        name, numbers = head.text, self._numbers(index)
+        if head.is_note or _CPU_SECONDS.fullmatch(name) or _IDENTITY.fullmatch(name):
+            return Column(index, name, Role.NOTE)
+        if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
+            return Column(index, name, Role.LEFT_OUT)
+        if (metric := self._time_beside_a_rate(head)) is not None:
+            return Column(index, name, Role.VALUE, metric=metric)
+        if head.own is None:
+            return Column(index, name, Role.NOTE)
+        if not head.is_declared and self._is_setting(index, name):
+            return Column(index, name, Role.SETTING)
+        metric = _with_unit_of_cells(head.own, numbers)
+        is_doubtful = not metric.is_declared and self._is_whole(index) and self._is_round(index)
+        return Column(index, name, Role.VALUE, metric=metric, is_doubtful=is_doubtful)
+
+    def _time_beside_a_rate(self, head: Head) -> Metric | None:
+        """Return the response time of a head such as ``p95`` or ``avg``, where rates stand beside it.
+
+        An average alone may be of anything; beside a percentile it is of the same times.
+        """
+        if head.statistic is None:
+            return None
+        has_rate = any(one.named and one.named.metric.name in _RATES for one in self.heads)
+        is_rank = [
+            one.statistic
+            for one in self.heads
+            if one.statistic and one.statistic.name.startswith("latency_p")
+        ]
+        if not has_rate or not (is_rank or any(one.named and one.named.lacks_unit for one in self.heads)):
+            return None
+        return head.statistic
+
+    def _is_setting(self, index: int, name: str) -> bool:
+        words = _words(name)
+        if words & _MEASURED_WORDS:
+            return False
+        if words & _SETTING_WORDS:
+            return True
+        return (
+            bool(words & _EITHER_WORDS)
+            and self._is_whole(index)
+            and (self._repeats(index) or self._is_round(index))
+        )
+
+    def _is_whole(self, index: int) -> bool:
+        return self._is_numeric(index) and all(one.is_whole for one in self._numbers(index))
+
+    def _repeats(self, index: int) -> bool:
+        values = [one.value for one in self._numbers(index)]
+        return len(set(values)) < len(values)
+
+    def _is_round(self, index: int) -> bool:
+        return all(_is_round(one.value) for one in self._numbers(index))
+
+    def _is_index(self, index: int) -> bool:
+        """Return whether the first column only counts the rows, as data frames write it."""
+        values = [one.value for one in self._numbers(index)]
+        first = values[0] if values else None
+        counts = [*range(len(values))]
+        return (
+            index == 0
+            and self._is_whole(index)
+            and first in (0, 1)
+            and values == [one + first for one in counts]
+        )
+
+    def _with_cpu_times(self, found: list[Column]) -> list[Column]:
+        """Return the columns, with those that hold CPU times for metrics."""
+        own = [column for column in found if column.metric and column.metric.is_own]
+        numbers = {
+            in_english(column.name): [one.value for one in self._numbers(column.index)]
+            for column in own
+            if len(self.cells[column.index]) == len(self.table.rows)
+        }
+        named = {column.metric.name for column in found if column.metric}
+        times = {name: Metric(metric) for name, metric in cpu_columns(numbers).items() if metric not in named}
+        return [
+            replace(column, metric=times[in_english(column.name)])
+            if column in own and in_english(column.name) in times
+            else column
+            for column in found
+        ]
+
+    def _with_names_of_rows(self, found: list[Column]) -> list[Column]:
+        """Return the columns, the first of them a setting where nothing else names the rows."""
+        first = found[0] if found else None
+        names_rows = any(
+            column.role in (Role.TEXT, Role.SETTING)
+            or (column.role is Role.FACT and column.fact not in {"count", "seconds", "error"})
+            for column in found
+        )
+        if (
+            first is None
+            or names_rows
+            or first.role is not Role.VALUE
+            or not (first.metric and first.metric.is_own)
+        ):
+            return found
+        if first.metric.is_declared and self.heads[first.index].is_declared:
+            return found
+        return (
+            [replace(first, role=Role.SETTING, metric=None), *found[1:]]
+            if self._is_whole(first.index)
+            else found
+        )
+
+    def _with_crossed_settings(self, found: list[Column]) -> list[Column]:
+        """Return the columns, with one that alone tells rows apart, as in a crossed design, for a setting."""
+        naming = [column for column in found if column.role in (Role.FACT, Role.TEXT, Role.SETTING)]
+        if any(column.fact == "metric" for column in naming):
+            return found
+        identities = [self._identity(row.cells, naming) for row in self.table.rows]
+        if len(set(identities)) == len(identities):
+            return found
+        for place, column in enumerate(found):
+            is_own = column.metric is not None and column.metric.is_own and not column.metric.is_declared
+            if is_own and self._is_whole(column.index) and self._is_crossed(column, identities):
+                return [*found[:place], replace(column, role=Role.SETTING, metric=None), *found[place + 1 :]]
+        return found
+
+    def _is_crossed(self, column: Column, identities: Sequence[object]) -> bool:
+        values = [row.cells[column.index] for row in self.table.rows]
+        pairs = set(zip(identities, values, strict=True))
+        counts = set(Counter(values).values())
+        is_few = 1 < len(set(values)) <= len(values) // 2
+        return is_few and len(counts) == 1 and len(pairs) == len(values)
+
+    @staticmethod
+    def _identity(cells: Sequence[Cell], naming: Sequence[Column]) -> tuple[Cell, ...]:
+        return tuple(
+            cells[column.index] for column in naming if column.fact not in {"count", "seconds", "time"}
+        )
+
+    def _with_metrics_of_parts(self, found: list[Column]) -> Iterator[Column]:
+        """Yield the columns, those of a known metric with what the rest of their head means.
+
+        Where every metric is one of a part, each part has its own runs. Else
+        a head such as ``P99 latency for TiKV`` names a metric of its own.
+        """
+        values = [
+            column
+            for column in found
+            if column.role is Role.VALUE and column.metric and not column.metric.is_own
+        ]
+        parts = {_statistic_free(column) for column in values}
+        has_own_runs = "" not in parts and (len(parts) > 1 or any(map(_names_product, parts)))
+        for column in found:
+            if column not in values:
+                yield column
+                continue
+            part = _statistic_free(column)
+            if _is_other_statistic(column) or (part and not has_own_runs and len(parts) > 1):
+                yield replace(column, metric=self._own_of_part(column), of="")
+            elif part and not has_own_runs and len(parts) == 1:
+                yield replace(column, of="")
+            else:
+                yield replace(column, of=part)
+
+    def _own_of_part(self, column: Column) -> Metric:
+        known, head = column.metric or Metric(column.name), self.heads[column.index]
+        name = head.own.name if head.own else known.name
+        direction = known.reading(0, 1).direction
+        return Metric(
+            name,
+            known.multiplier,
+            known.divisor,
+            known.printed_unit,
+            known.normal_unit,
+            direction,
+            True,
+            True,
+        )
+
+    def _check_twice(self, found: Sequence[Column]) -> None:
+        given: dict[tuple[str, str], str] = {}
+        for column in found:
+            if column.role is Role.FACT:
+                says = column.fact
+            elif column.role is Role.VALUE and column.metric:
+                says = column.metric.name
+            else:
+                says = column.name
+            if (says, column.of) in given:
+                raise FormatError(
+                    f"the columns {given[says, column.of]!r} and {column.name!r} both give the {says}",
+                    self.table.line,
+                )
+            given[says, column.of] = column.name
+        values = [column for column in found if column.role is Role.VALUE]
+        value = next((column for column in found if column.fact == "value"), None)
+        if value and values:
+            raise FormatError(
+                f"the numbers stand both under {values[0].name!r} and under {value.name!r}", self.table.line
+            )
+
+    def _tell(self, column: Column) -> None:
+        """Note what the sender should know of a column."""
+        name = column.name[:_MAX_SHOWN]
+        match column.role:
+            case Role.LEFT_OUT:
+                self.warnings.append(f"the column {name!r} is computed from others and was left out")
+            case Role.SETTING:
+                self.warnings.append(f"the column {name!r} is taken for a setting, not for a metric")
+            case Role.NOTE:
+                self.warnings.append(f"the column {name!r} is kept as a fact, not as a metric")
+            case Role.VALUE if (
+                column.metric and column.metric.is_own and not self.heads[column.index].is_declared
+            ):
+                self.warnings.append(own_metric_warning(column.metric, name))
+            case Role.VALUE if column.metric and self._lacks_unit(column):
+                self.warnings.append(
+                    f"the column {name!r} names no unit; its times were taken as milliseconds: "
+                    "write '(ms)' behind it"
+                )
+
+    def _lacks_unit(self, column: Column) -> bool:
+        head = self.heads[column.index]
+        is_time = column.metric is not None and column.metric.normal_unit == "ms"
+        names_none = (head.named is not None and head.named.lacks_unit) or head.statistic is not None
+        has_unit = any(time_factor(one.unit) for one in self._numbers(column.index))
+        return is_time and names_none and not has_unit and not (head.named and not head.named.lacks_unit)
+
+
+def own_metric_warning(metric: Metric, printed: str) -> str:
+    """Return the sentence about a metric that the project measures and benchdash does not know."""
+    called = "" if metric.name == printed else f" as {metric.name!r}"
+    known = f", in {metric.unit}" if metric.unit else ""
+    if metric.direction != "unknown":
+        return (
+            f"{printed!r} is no metric that benchdash knows: kept{called} as one of the project's own{known}"
+        )
+    example = f"{metric.name} [{metric.unit or 'unit'}, lower]"
+    return (
+        f"{printed!r} is no metric that benchdash knows: kept{called} as one of the project's own{known}; "
+        f"say unit and direction as {example!r}"
+    )
+
+
+def time_range_start(text: str) -> str | None:
+    """Return the first time of ``2025-11-23 18:56:52 ~ 2025-11-23 18:57:22``; None for any other text."""
+    found = _TIME_RANGE.fullmatch(text.strip())
+    return found["start"] if found else None
+
+
+def _time_of(text: str) -> bool:
+    start = time_range_start(text)
+    if start is None:
+        return False
+    try:
+        datetime.fromisoformat(start)
+    except ValueError:
+        return False
+    return True
+
+
+def _quantity(cell: Cell) -> Quantity | None:
+    if isinstance(cell, bool):
+        return None
+    if isinstance(cell, int | float):
+        return Quantity(float(cell), "", "-" if cell < 0 else "", False, 0 if isinstance(cell, int) else 1)
+    return quantity(cell or "")
+
+
+def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric:
+    units = {one.unit for one in numbers}
+    if metric.unit or len(units) != 1 or not (unit := next(iter(units))):
+        return metric
+    return replace(metric, unit=unit, is_declared=True)
+
+
+def _is_change(text: str) -> bool:
+    found = quantity(text)
+    return found is not None and (bool(found.sign) or found.unit in {"x", "×", "倍"})
+
+
+def _is_round(value: float) -> bool:
+    digits = f"{value:.0f}".rstrip("0")
+    is_power_of_two = value >= 1 and int(value) & (int(value) - 1) == 0
+    return len(digits) <= _ROUND_DIGITS or is_power_of_two
+
+
+def _statistic_free(column: Column) -> str:
+    """Return the rest of a head, without a word that says that a rate is the average one."""
+    return "" if column.of.casefold() in _STATISTICS_OF_RATES else column.of
+
+
+def _is_other_statistic(column: Column) -> bool:
+    return column.of.casefold() in _OTHER_STATISTICS
+
+
+def _names_product(part: str) -> bool:
+    said = said_by(part)
+    return bool(said.product or said.version)
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[\s_\-()\[\]/.]+", in_english(name).casefold())) | {name.casefold()}

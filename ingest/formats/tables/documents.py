@@ -1,0 +1,279 @@
+"""The tables of a document, each under its headings, and the runs that they tell of together."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
+from ingest.formats.headings import said_by_all
+from ingest.formats.outputs import bounded
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.aligned import find_aligned
+from ingest.formats.tables.drawn import check_footer, drawn_table, tells_results
+from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, join_metrics
+from ingest.formats.tables.grids import read_grid, refuse_relative
+from ingest.formats.tables.heads import tell_runs
+from ingest.formats.tables.layouts import Layout
+from ingest.formats.tables.metric_words import Metric, mentions
+from ingest.formats.tables.other_languages import in_english
+from ingest.formats.tables.reading import Entries, read_rows, with_said
+from ingest.formats.tables.separated import find_separated
+from ingest.formats.tables.table import Table, title_fact
+
+# A table that is not drawn begins within so many lines of text; prose is not looked through for more.
+_MAX_LINES_OF_TEXT = 60
+_MAX_TITLES = 10
+_MAX_TITLE_WORDS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A table with the text around it, what warns of it, and whether its heads name metrics."""
+
+    table: Table
+    warnings: tuple[str, ...] = ()
+
+
+def any_table(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> bool:
+    """Return whether the blocks of a file's head have a table of results."""
+    for block in blocks:
+        if block.kind is BlockKind.TABLE:
+            if tells_results(drawn_table(block, lines), _texts_above(block)):
+                return True
+        elif _first_in_text(block, lines):
+            return True
+    return False
+
+
+def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | None:
+    """Return the runs of all tables, or None where there is no table of results.
+
+    Raise FormatError for a table that cannot be understood. Of several that people wrote, such a one is left
+    out with a warning.
+    """
+    blocks = list(document_blocks(lines))
+    found = list(_tables(blocks, lines, sent))
+    if not found:
+        return None
+    _refuse_names_given_again(found)
+    if len(found) == 1:
+        return _report_of_one(found[0], sent)
+    return _report_of_several(found, sent)
+
+
+# --- one table --------------------------------------------------------------------------------------------
+
+
+def _report_of_one(found: _Found, sent: Metric | None) -> ParsedReport:
+    entries = _read(found.table, sent)
+    runs = distinct_runs(_with_headings(found.table, entries.entries))
+    return ParsedReport(
+        runs, facts=title_fact(found.table.titles), warnings=(*entries.warnings, *found.warnings)
+    )
+
+
+def _refuse_names_given_again(found: Sequence[_Found]) -> None:
+    """Raise FormatError for a second table of the same columns that nothing tells from the first."""
+    for first, second in pairwise(found):
+        is_written_by_script = not second.table.is_published and not first.table.is_published
+        if is_written_by_script and second.table.names == first.table.names and not _names(second.table):
+            raise FormatError(
+                "a second table begins, and nothing tells it from the first; write a line above each that "
+                "says what was measured, or send each table as a file of its own",
+                second.table.line,
+            )
+
+
+def _read(table: Table, sent: Metric | None) -> Entries:
+    if tell_runs(table.names, may_name_rows=True):
+        refuse_relative(table.titles)
+        return read_rows(table)
+    return read_grid(table, sent)
+
+
+def _with_headings(table: Table, entries: Sequence[RunEntry]) -> list[RunEntry]:
+    """Return the entries with the workload, product, version and threads that headings name."""
+    said = replace(said_by_all(_names(table)), rest="", settings={})
+    return [replace(entry, run=with_said(entry.run, said)) for entry in entries]
+
+
+def _names(table: Table) -> list[str]:
+    """Return the texts above a table that may be names, the innermost first, without the metric in them."""
+    above = [text for line, text in table.titles if line < table.line]
+    texts = dict.fromkeys([*reversed(above), *table.headings])
+    return [_without_metric(text) for text in texts if len(text.split()) <= _MAX_TITLE_WORDS]
+
+
+def _without_metric(text: str) -> str:
+    english = in_english(text)
+    found = list(mentions(english))
+    if not found:
+        return text
+    for mention in reversed(found):
+        english = f"{english[: mention.start]} {english[mention.end :]}"
+    return english.strip(" ,:;-()")
+
+
+# --- several tables ---------------------------------------------------------------------------------------
+
+
+def _report_of_several(found: Sequence[_Found], sent: Metric | None) -> ParsedReport:
+    read: list[tuple[Table, Entries]] = []
+    warnings: list[str] = []
+    refused: list[FormatError] = []
+    for one in found:
+        try:
+            read.append((one.table, _read(one.table, sent)))
+        except FormatError as error:
+            if not one.table.is_published:
+                raise
+            refused.append(error)
+            warnings.append(f"line {error.line or one.table.line}: the table was left out: {error.message}")
+            continue
+        warnings += one.warnings
+    if not read:
+        raise refused[0]
+    entries, of_headings = _under_headings(read)
+    runs = distinct_runs(join_metrics(entries) if _only_join(entries) else entries)
+    told = [warning for _, one in read for warning in one.warnings]
+    return ParsedReport(
+        runs, warnings=(*of_headings, *bounded(list(dict.fromkeys(told))), *bounded(warnings))
+    )
+
+
+def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntry], list[str]]:
+    """Return the entries of all tables, told apart by what the tables stand under, and what warns of it.
+
+    A heading that names no workload, product, version, thread count or setting names the configuration, where
+    it tells tables apart. Tables that are alike in all of that are numbered.
+    """
+    said = [said_by_all(_names(table)) for table, _ in read]
+    tells_apart = len({one.rest for one in said}) > 1
+    entries: list[RunEntry] = []
+    warnings: list[str] = []
+    seen: Counter[object] = Counter()
+    for (table, found), words in zip(read, said, strict=True):
+        named = words if tells_apart else replace(words, rest="")
+        if named.rest:
+            warnings.append(f"line {table.line}: the heading {named.rest!r} is taken for a configuration")
+        own = [replace(entry, run=with_said(entry.run, named)) for entry in found.entries]
+        keys = {(identity(entry.run), reading.metric) for entry in own for reading in entry.run.readings}
+        number = 1 + max((seen[key] for key in keys), default=0)
+        seen.update(keys)
+        if number > 1:
+            warnings.append(
+                f"line {table.line}: nothing tells this table from one above it; its configuration is called "
+                f"'table {number}': write a heading over each that says what was measured"
+            )
+            own = [_numbered(entry, number) for entry in own]
+        entries += own
+    return entries, list(bounded(warnings))
+
+
+def _numbered(entry: RunEntry, number: int) -> RunEntry:
+    parts = [part for part in (entry.run.configuration, f"table {number}") if part]
+    return replace(entry, run=replace(entry.run, configuration=", ".join(parts)))
+
+
+def _only_join(entries: Sequence[RunEntry]) -> bool:
+    return all(len(entry.run.readings) == 1 for entry in entries)
+
+
+# --- where the tables are ---------------------------------------------------------------------------------
+
+
+def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric | None) -> Iterator[_Found]:
+    """Yield the tables of results, with the text around each."""
+    is_alone = sum(block.kind is BlockKind.TABLE for block in blocks) == 1
+    for place, block in enumerate(blocks):
+        if block.kind is BlockKind.TABLE:
+            drawn = drawn_table(block, lines)
+            titles = _titles_of_block(block, lines)
+            if is_alone:
+                titles = _titles_around(blocks, place, len(drawn.rows))
+            texts = [text for _, text in titles]
+            if tells_results(drawn, texts) or (sent is not None and drawn.rows and len(drawn.names) > 1):
+                table, warnings = drawn.table()
+                headings = tuple(reversed(block.headings))
+                yield _Found(replace(table, titles=tuple(titles), headings=headings), tuple(warnings))
+        else:
+            yield from _tables_in_text(block, lines)
+
+
+def _titles_around(blocks: Sequence[DocumentBlock], place: int, rows: int) -> list[tuple[int, str]]:
+    """Return the lines of text around the only drawn table of a file."""
+    titles: list[tuple[int, str]] = []
+    for number, block in enumerate(blocks):
+        if block.kind is BlockKind.TABLE:
+            continue
+        for line, text in enumerate(block.lines, start=block.line):
+            stripped = text.strip()
+            if not stripped or (number > place and check_footer(stripped, line, rows)):
+                continue
+            if len(stripped.split()) <= _MAX_TITLE_WORDS and not stripped.startswith("+-"):
+                titles.append((line, plain_text(stripped.lstrip("# "))))
+    return titles
+
+
+def _titles_of_block(block: DocumentBlock, lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return caption and innermost heading of a table with the numbers of their lines."""
+    wanted = [*block.headings[-1:], *block.caption]
+    titles = []
+    for text in wanted:
+        line = next(
+            (
+                at + 1
+                for at in range(block.line - 2, -1, -1)
+                if text and text[:40] in plain_text(lines[at].strip("# "))
+            ),
+            block.line,
+        )
+        titles.append((line, text))
+    return titles
+
+
+def _texts_above(block: DocumentBlock) -> list[str]:
+    return [*block.headings[-1:], *block.caption, *block.lines[:0]]
+
+
+def _first_in_text(block: DocumentBlock, lines: Sequence[str]) -> bool:
+    """Return whether a table that is not drawn begins near the top of a block."""
+    start = block.line - 1
+    within = lines[: start + len(block.lines)]
+    return any(
+        _layout_at(within, index) for index in range(start, min(len(within), start + _MAX_LINES_OF_TEXT))
+    )
+
+
+def _layout_at(lines: Sequence[str], index: int) -> Layout | None:
+    return (find_separated(lines, index) or find_aligned(lines, index)) if lines[index].strip() else None
+
+
+def _tables_in_text(block: DocumentBlock, lines: Sequence[str]) -> Iterator[_Found]:
+    """Yield the tables of a block of text or code that are not drawn."""
+    index = text_from = block.line - 1
+    within = lines[: index + len(block.lines)]
+    found: list[tuple[Table, int, int]] = []
+    while index < min(len(within), text_from + _MAX_LINES_OF_TEXT):
+        if layout := _layout_at(within, index):
+            table, stop = layout.table(within)
+            found.append((table, text_from, stop))
+            index = text_from = stop
+        else:
+            index += 1
+    for table, above, stop in found:
+        titles = _texts(within, above, table.line - 1)
+        if len(found) == 1:
+            titles += _texts(within, stop, len(within))
+        yield _Found(replace(table, titles=tuple(titles), headings=tuple(reversed(block.headings))))
+
+
+def _texts(lines: Sequence[str], start: int, stop: int) -> list[tuple[int, str]]:
+    """Return the lines that may be titles, with their numbers."""
+    found = [
+        (at + 1, text)
+        for at in range(start, stop)
+        if (text := lines[at].strip()) and len(text.split()) <= _MAX_TITLE_WORDS
+    ]
+    return found[-_MAX_TITLES:]

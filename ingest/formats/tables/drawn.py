@@ -1,0 +1,126 @@
+"""Tables that are drawn with ``|``: by mysql and psql, and in Markdown."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ingest.formats.cells import is_quantity
+from ingest.formats.documents import DocumentBlock, plain_text
+from ingest.formats.report import FormatError
+from ingest.formats.tables.grids import heads_grid, says_metric
+from ingest.formats.tables.heads import heads_of, is_of_time, tell_runs
+from ingest.formats.tables.layouts import trimmed
+from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
+
+_DRAWN = "|"
+_BORDER = frozenset("+-|: =\t")
+_FOOTER = re.compile(r"\(?([0-9]{1,9}) rows?(?:\)| in set\b.*)")
+_ESCAPED = re.compile(r"\\([^\w\s])")
+_FOOTNOTE = re.compile(r"<sup>.{0,20}?</?sup>?", re.IGNORECASE)
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTable:
+    """A block of lines with ``|``. ``is_published`` is true of Markdown, false of what a client draws."""
+
+    index: int
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+    is_published: bool
+    ends: bool
+
+    def table(self) -> tuple[Table, list[str]]:
+        """Return the table without titles, and warnings. Raise FormatError for a row that does not fit."""
+        rows = [self._padded(row) for row in self.rows] if self.is_published else list(self.rows)
+        names, fitting = trimmed(self.names, rows)
+        missing = "what ends such a table is not there; if it was cut off, rows are missing"
+        table = Table(self.index + 1, names, fitting, is_published=self.is_published)
+        return table, [] if self.ends else [missing]
+
+    def _padded(self, row: Row) -> Row:
+        """Return a row with the empty cells that a reader of Markdown sees behind its last one."""
+        lacking = len(self.names) - len(row.cells)
+        return Row(row.line, (*row.cells, *[""] * lacking)) if lacking > 0 and len(row.cells) > 1 else row
+
+
+def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> DrawnTable:
+    """Return the table of a block of a document, of which ``lines`` are all."""
+    text = [(number, line) for number, line in enumerate(block.lines, start=block.line)]
+    drawn = [(number, line) for number, line in text if _DRAWN in line and not is_border(line)]
+    has_sides = drawn[0][1].lstrip().startswith(_DRAWN) if drawn else True
+    cells = [(number, _cells(line, has_sides=has_sides)) for number, line in drawn]
+    names = cells[0][1] if cells else ()
+    rows = tuple(Row(number, row) for number, row in cells[1:] if any(row))
+    is_published = (
+        has_sides and not any(map(_is_corner, block.lines)) and not _is_corner(_above(block, lines))
+    )
+    ends = is_published or _ends(block, lines, has_sides=has_sides, rows=len(rows))
+    return DrawnTable(block.line - 1, names, rows, is_published, ends)
+
+
+def is_border(line: str) -> bool:
+    return "-" in line and _BORDER.issuperset(line)
+
+
+def tells_results(drawn: DrawnTable, titles: Sequence[str]) -> bool:
+    """Return whether a drawn table holds results: it names metrics, or a title does."""
+    names = drawn.names
+    if not 1 < len(names) <= MAX_COLUMNS:
+        return False
+    may_name_rows = not any(map(is_of_time, names[:1]))
+    if tell_runs(names, may_name_rows=may_name_rows):
+        return not drawn.rows or _has_numbers(drawn)
+    head, *columns = names
+    while columns and not columns[-1]:
+        columns.pop()
+    return bool(columns) and heads_grid(head, columns, looks_sure=says_metric(head, titles))
+
+
+def _has_numbers(drawn: DrawnTable) -> bool:
+    """Return whether a number stands under a name of a metric or a value."""
+    heads = heads_of(drawn.names)
+    measured = [index for index, head in enumerate(heads) if head.named or head.is_declared]
+    measured = measured or [index for index, head in enumerate(heads) if head.meaning == "value"]
+    cells = (row.cells[index] for row in drawn.rows for index in measured if index < len(row.cells))
+    return any(is_quantity(str(cell)) for cell in cells)
+
+
+def check_footer(text: str, line: int, rows: int) -> bool:
+    """Return whether a client says how many rows it wrote; raise FormatError where they are not so many."""
+    footer = _FOOTER.fullmatch(text.strip())
+    if footer and int(footer[1]) != rows:
+        raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)
+    return footer is not None
+
+
+def _cells(line: str, *, has_sides: bool) -> tuple[str, ...]:
+    """Return the cells between ``|``, which mysql draws at both sides of a table too, and psql does not."""
+    inner = line
+    if has_sides:
+        inner = line.strip().removeprefix(_DRAWN)
+        inner = inner[:-1] if inner.endswith(_DRAWN) and not inner.endswith("\\|") else inner
+    return tuple(_plain(cell) for cell in _BAR.split(inner))
+
+
+def _plain(cell: str) -> str:
+    return plain_text(_ESCAPED.sub(r"\1", _FOOTNOTE.sub("", cell))).strip(" *\t")
+
+
+def _above(block: DocumentBlock, lines: Sequence[str]) -> str:
+    return lines[block.line - 2] if block.line > 1 else ""
+
+
+def _ends(block: DocumentBlock, lines: Sequence[str], *, has_sides: bool, rows: int) -> bool:
+    """Return whether what a client draws or writes under a table is there.
+
+    That is a line where one stands above the table, or the number of rows where it has no sides.
+    """
+    if has_sides:
+        return _is_corner(block.lines[-1]) if rows else False
+    behind = lines[block.line - 1 + len(block.lines) :][:3]
+    return any(_FOOTER.fullmatch(line.strip()) for line in behind)
+
+
+def _is_corner(line: str) -> bool:
+    return line.strip().startswith("+-") and is_border(line)

@@ -1,0 +1,213 @@
+"""What a name over a column means, before the numbers below it are looked at."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ingest.formats.tables.metric_words import (
+    Metric,
+    MetricHead,
+    is_declaration,
+    is_quotient,
+    metric_of_head,
+    own_metric,
+    statistic_of_head,
+)
+from ingest.formats.tables.other_languages import in_english
+
+_NAMES = {
+    "workload": ("query", "queries", "workload", "workloads", "benchmark", "test", "tests", "test case"),
+    "product": ("client", "product", "driver"),
+    "version": ("version", "release", "server version"),
+    "build": ("build", "variant"),
+    "configuration": ("configuration", "config"),
+    "server": ("server",),
+    "repetition": ("repetition", "iteration", "trial", "round"),
+    "time": ("started at", "time"),
+    "count": ("count",),
+    "seconds": ("seconds", "duration"),
+    **{name: (name,) for name in ("error", "metric", "value", "unit")},
+}
+_MEANINGS = {name: meaning for meaning, names in _NAMES.items() for name in names}
+_THREADS = re.compile(
+    r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?(?:(?:concurrent|user|client|worker|parallel)\s+)?"
+    r"(?:threads?|clients|connections?|users|sessions?|concurrency|terminals|vusers?|virtual users|nthreads)"
+    r"(?:\s*(?:count|number|#))?"
+)
+# A thread count is told by the first of these words that heads a column.
+_THREAD_ORDER = (
+    "thread",
+    "concurrency",
+    "vuser",
+    "virtual",
+    "client",
+    "terminal",
+    "user",
+    "connection",
+    "session",
+)
+_WORKLOADS = re.compile(r"(?:\w+ ){1,3}(?:tests|queries|workloads?|benchmarks?)")
+_DATABASES = frozenset({"database", "db", "dbms", "engine", "system", "database system"})
+_DERIVED = re.compile(
+    r"(?:.*\b)?(?:improvements?|speed-?ups?|(?<!hit )(?<!compression )ratios?|multiples?|multipliers?"
+    r"|relative|normali[sz]ed|difference|diff|delta"
+    r"|change|gains?|overhead|regression|slow-?down|uplift|increase|decrease|vs\.?|versus|compared|comp|comparison|faster"
+    r"|slower|scale-?up)(?:\b.*)?|.*[Δ×].*|[+\-±]?\s*%|.*(?:提升|下降|倍数|对比).*",
+    re.IGNORECASE,
+)
+_NOTES = frozenset(
+    {"note", "notes", "comment", "comments", "remark", "remarks", "description", "date", "link", "source"}
+)
+_TIMES = frozenset(
+    {
+        *(
+            "time",
+            "second",
+            "seconds",
+            "sec",
+            "secs",
+            "elapsed",
+            "timestamp",
+            "interval",
+            "minute",
+            "hour",
+            "t",
+            "date",
+        ),
+        *("datetime", "time s", "elapsed s", "time sec", "elapsed time"),
+    }
+)
+_DEVICES = frozenset({"device", "dev", "disk", "disks"})
+# Without any of these no line names a metric; most lines of most files have none.
+HINT = re.compile(
+    r"tps|qps|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|p[0-9]|[0-9]%|[0-9]th",
+    re.IGNORECASE,
+)
+# What tools beside a benchmark do not print in columns of their own.
+_OF_BENCHMARKS = re.compile(r"qps|tps|events_per_s|ops_per_s|nopm|tpm|(?:\w+\.)?latency_\w+")
+_NAMING = frozenset({"workload", "product", "server", "version"})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A name over a column as it was understood.
+
+    ``meaning`` is the fact that stands below it, ``named`` the metric that it names. ``is_declared`` says
+    that it names a metric of the project's own and which is better: ``rss_mb [MB, lower]``.
+    """
+
+    text: str
+    meaning: str | None = None
+    named: MetricHead | None = None
+    is_declared: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        return self.meaning is None and self.named is None and not self.is_declared
+
+    @property
+    def own(self) -> Metric | None:
+        """What it would be as a metric of the project's own."""
+        return own_metric(self.text)
+
+    @property
+    def statistic(self) -> Metric | None:
+        """The response time that it names without the word: ``p95``."""
+        return statistic_of_head(self.text) if self.is_unknown else None
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether the numbers below are computed from others: ``Improvement (%)``, ``TPS/$``."""
+        if self.meaning is not None or self.named is not None:
+            return False
+        return is_quotient(self.text) or _DERIVED.fullmatch(in_english(self.text)) is not None
+
+    @property
+    def is_note(self) -> bool:
+        return _words(self.text) in _NOTES
+
+    @property
+    def is_database(self) -> bool:
+        return _words(self.text) in _DATABASES
+
+
+def meaning_of(name: str) -> str | None:
+    """Return the fact that a name over a column stands for, None for one that nobody has agreed on."""
+    words = _words(name)
+    if meaning := _MEANINGS.get(words):
+        return meaning
+    if _THREADS.fullmatch(words):
+        return "threads"
+    return "workload" if _WORKLOADS.fullmatch(words) else None
+
+
+def counts_threads(head: str) -> bool:
+    """Return whether a head such as ``Concurrent clients`` says that thread counts follow."""
+    return _THREADS.fullmatch(_words(head)) is not None
+
+
+def heads_workloads(head: str) -> bool:
+    return meaning_of(head) == "workload"
+
+
+@lru_cache(maxsize=2000)
+def head_of(text: str) -> Head:
+    """Return what a name over a column means."""
+    if (meaning := meaning_of(text)) is not None:
+        return Head(text, meaning)
+    if not HINT.search(text):
+        return Head(text)
+    named = metric_of_head(text)
+    if named and named.of and _DERIVED.fullmatch(named.of):
+        named = None
+    return Head(text, named=named, is_declared=is_declaration(text))
+
+
+def heads_of(names: Iterable[str]) -> list[Head]:
+    return [head_of(name) for name in names]
+
+
+def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
+    """Return whether names can only head a table with a row for each run.
+
+    That is so where there is a metric, and a name of what was measured or the points of a scaling curve. A
+    thread count beside a time is one run's series of intervals. ``may_name_rows`` says that rows of numbers
+    follow: then a metric may have other words beside it, and the first column may be what the rows are
+    called, though nobody knows its name.
+    """
+    names = tuple(names)
+    if is_of_another_format(names) or not HINT.search(" ".join(names)):
+        return False
+    heads = heads_of(names)
+    meanings = {head.meaning for head in heads}
+    named = [head.named for head in heads if head.named and (may_name_rows or not head.named.of)]
+    has_metric = bool(named) or any(head.is_declared for head in heads)
+    has_value = "value" in meanings and not {"metric", "unit"}.isdisjoint(meanings)
+    is_named = not _NAMING.isdisjoint(meanings)
+    is_curve = "threads" in meanings and "time" not in meanings
+    is_of_benchmark = any(_OF_BENCHMARKS.fullmatch(one.metric.name) for one in named)
+    names_rows = may_name_rows and len(heads) > 1 and heads[0].is_unknown and not is_of_time(heads[0].text)
+    return (has_metric or has_value) and (is_named or is_curve or (names_rows and is_of_benchmark))
+
+
+def is_of_another_format(names: Iterable[str]) -> bool:
+    """Return whether it is a table of JMH or of the insert benchmark, which other formats read."""
+    words = {name.casefold() for name in names}
+    return not words.isdisjoint({"score", "mean"}) or {"ips", "tag"} <= words
+
+
+def is_of_time(name: str) -> bool:
+    """Return whether the rows below are moments of one run, or the devices of a machine."""
+    words = _words(re.sub(r"\(.*?\)", "", name))
+    return words in _TIMES or words in _DEVICES
+
+
+def thread_word_rank(name: str) -> int:
+    """Return how surely a name counts threads, 0 most: connections beside threads are something else."""
+    words = _words(name)
+    return next((rank for rank, word in enumerate(_THREAD_ORDER) if word in words), len(_THREAD_ORDER))
+
+
+def _words(name: str) -> str:
+    return " ".join(re.sub(r"[-_]", " ", in_english(name)).casefold().split())

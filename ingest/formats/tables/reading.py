@@ -1,0 +1,371 @@
+"""From a table to its runs: one for each row, or for each row and product over its columns."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from benchdash.results.readings import Reading
+from ingest.formats.cells import decimals, number, quantity, whole_number
+from ingest.formats.headings import Said, product_and_version, said_by
+from ingest.formats.outputs import bounded
+from ingest.formats.report import Fact, FormatError, ParsedRun
+from ingest.formats.tables.columns import (
+    Column,
+    Columns,
+    Role,
+    columns_of,
+    own_metric_warning,
+    time_range_start,
+)
+from ingest.formats.tables.entries import RunEntry, join_metrics
+from ingest.formats.tables.metric_words import Metric, metric_named, own_metric
+from ingest.formats.tables.other_languages import in_english
+from ingest.formats.tables.table import Cell, Row, Table, is_empty, refuse_copies
+
+_COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
+_COMMA = ","
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What was found in one table: the runs, their keys still empty, and what their sender should know."""
+
+    entries: tuple[RunEntry, ...]
+    warnings: tuple[str, ...]
+
+
+def read_rows(table: Table) -> Entries:
+    """Return the runs of a table whose columns name their metrics.
+
+    Rows with an error instead of a value are left out with a warning. Raise FormatError for columns that
+    contradict each other and for every cell that cannot be understood.
+    """
+    refuse_copies((row.line, tuple(map(_comparable, row.cells))) for row in table.rows)
+    return read_columns(table, columns_of(table))
+
+
+def read_columns(table: Table, columns: Columns) -> Entries:
+    """Return the runs of a table of which every column is understood. Raise FormatError as read_rows does."""
+    if not table.rows:
+        raise FormatError("the table has no rows", table.line)
+    reading = _Reading(table, columns)
+    entries = [entry for row in table.rows for entry in reading.entries(row)]
+    if not entries:
+        last = f"; {reading.warnings[0]}" if reading.warnings else ""
+        raise FormatError(f"no row holds a value{last}", table.line)
+    remarks = [*columns.warnings, *reading.remarks()]
+    if any(entry.run.started_at and entry.run.started_at.tzinfo is None for entry in entries):
+        remarks.append("the times have no offset; they are taken as UTC")
+    if columns.fact("value"):
+        entries = join_metrics(entries)
+    return Entries(tuple(map(_in_utc, entries)), (*remarks, *bounded(reading.warnings)))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Reads the rows of one table. ``warnings`` are those of single rows and cells."""
+
+    table: Table
+    columns: Columns
+    warnings: list[str] = field(default_factory=list)
+    has_thousands: bool = False
+    own: dict[str, Metric] = field(default_factory=dict)
+    _parts: dict[tuple[str, int | None], list[Column]] = field(default_factory=dict)
+    constant: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        for column in self.columns.with_role(Role.VALUE):
+            self._parts.setdefault((column.of, column.threads), []).append(column)
+        # What is said of a whole row, beside figures of parts, belongs to no run.
+        if len(self._parts) > 1:
+            self._parts.pop(("", None), None)
+        self.constant = frozenset(
+            column.index
+            for column in self.columns.with_role(Role.SETTING)
+            if len(set(self.table.cells_of(column.index))) < 2
+        )
+
+    def remarks(self) -> Iterator[str]:
+        beside = [one for one in self.columns.with_role(Role.VALUE) if not one.of and one.threads is None]
+        if len(self._parts) > 1 and beside:
+            names = ", ".join(repr(one.name[:60]) for one in beside)
+            yield f"{names} stands beside figures of several runs and belongs to none of them; left out"
+        for printed, metric in self.own.items():
+            yield own_metric_warning(metric, printed)
+        if self.has_thousands:
+            yield "the commas in numbers such as 12,345 are taken for separators of thousands"
+
+    def entries(self, row: Row) -> Iterator[RunEntry]:
+        """Yield the runs that a row tells of. Raise FormatError with the line."""
+        cells = _RowCells(self, row)
+        error = cells.text("error")
+        for columns in self._parts.values() or ((),):
+            yield from self._entry(cells, columns, error)
+
+    def _entry(self, cells: "_RowCells", columns: Sequence[Column], error: str | None) -> Iterator[RunEntry]:
+        told = len(self.warnings)
+        readings = cells.readings(columns)
+        part = columns[0] if columns else None
+        if error or (not readings and len(self.warnings) == told):
+            is_part = part is not None and (part.of or part.threads is not None)
+            place = f" for {cells.label} and {part.name}" if part and is_part else ""
+            what = f"error {error[:200]!r}" if error else f"no value{place}"
+            self.warnings.append(f"line {cells.line}: {what}{'' if readings else '; left out'}")
+        if readings:
+            doubtful = frozenset(one.metric.name for one in columns if one.metric and one.is_doubtful)
+            yield RunEntry(cells.line, cells.run(readings, part), doubtful)
+
+    def remember_own(self, metric: Metric, printed: str) -> None:
+        """Note a metric that a row names beside its value, to tell its sender of it once."""
+        self.own.setdefault(printed, metric)
+
+    def number(self, cell: Cell, line: int) -> float:
+        """Return the number of a cell. Raise FormatError for anything else."""
+        if not isinstance(cell, str):
+            return number(0 if cell is None else cell, line)
+        found = quantity(cell)
+        if found is None or found.sign == "-" or not math.isfinite(found.value):
+            return number(cell, line)
+        if found.has_thousands and _COMMA in cell:
+            self.has_thousands = True
+        return found.value
+
+
+@dataclass(frozen=True, slots=True)
+class _RowCells:
+    """A row with what its columns mean."""
+
+    reading: _Reading
+    row: Row
+
+    @property
+    def line(self) -> int:
+        return self.row.line
+
+    @property
+    def columns(self) -> Columns:
+        return self.reading.columns
+
+    @property
+    def label(self) -> str:
+        """The cells that name the row, for a message."""
+        named = [one for one in self.columns.all if one.role in (Role.FACT, Role.TEXT, Role.SETTING)]
+        return next(
+            (str(cell) for one in named if (cell := self._cell(one)) is not None), f"line {self.line}"
+        )
+
+    def text(self, meaning: str) -> str | None:
+        cell = self.fact(meaning)
+        return None if cell is None else " ".join(str(cell).split())
+
+    def fact(self, meaning: str) -> Cell:
+        column = self.columns.fact(meaning)
+        return None if column is None else self._cell(column)
+
+    def _cell(self, column: Column) -> Cell:
+        cell = self.row.cells[column.index]
+        return None if is_empty(cell) else cell
+
+    # --- readings -----------------------------------------------------------------------------------------
+
+    def readings(self, columns: Sequence[Column]) -> tuple[Reading, ...]:
+        unit = self.text("unit")
+        found = []
+        for column in columns:
+            metric, cell = column.metric, self._cell(column)
+            if metric is None or cell is None:
+                continue
+            if unit is not None:
+                metric = self._in_its_unit(metric, unit)
+            if (one := self._reading(metric, cell)) is not None:
+                found.append(one)
+        if (value := self.fact("value")) is not None:
+            metric = self._named_metric()
+            found.append(metric.reading(self._most_exact(metric, value), self.line))
+        return tuple(found)
+
+    def _reading(self, metric: Metric, cell: str | float) -> Reading | None:
+        """Return the reading of a cell in its own unit; None for one that is left out with a warning."""
+        try:
+            found = quantity(cell) if isinstance(cell, str) else None
+            if found is not None and found.unit and not _is_unit_of(found.unit, metric):
+                metric = metric.in_unit(found.unit, self.line)
+            return metric.reading(self._most_exact(metric, cell), self.line)
+        except FormatError as error:
+            if not self.reading.table.is_published:
+                raise
+            self.reading.warnings.append(f"line {self.line}: {error.message}; left out")
+            return None
+
+    def _in_its_unit(self, metric: Metric, unit: str) -> Metric:
+        """Return the metric in the row's unit; of several metrics only those that can have it change."""
+        others = [one.metric for one in self.columns.with_role(Role.VALUE) if one.metric]
+        if not metric.accepts(unit) and any(other.accepts(unit) for other in others):
+            return metric
+        return metric.in_unit(unit, self.line)
+
+    def _named_metric(self) -> Metric:
+        """Return the metric that the row names beside its value, in the unit that it names."""
+        name, unit = self.text("metric"), self.text("unit")
+        metric = metric_named(name or unit or "")
+        if metric is None and name and (metric := own_metric(name)) is not None:
+            self.reading.remember_own(metric.in_unit(unit, self.line) if unit else metric, name)
+        if metric is None:
+            raise FormatError(
+                f"{(name or unit or '')[:40]!r} is not a metric such as tps, qps or latency_p95", self.line
+            )
+        return metric.in_unit(unit, self.line) if unit else metric
+
+    def _most_exact(self, metric: Metric, cell: str | float) -> float:
+        """Return the number of a cell, or count over seconds where that rounds to it."""
+        printed = self.reading.number(cell, self.line)
+        if metric.name not in _COUNTED_RATES:
+            return printed
+        count, seconds = self._number("count"), self._number("seconds")
+        if count is None or not seconds:
+            return printed
+        rounding = 0.5 * 10.0 ** -decimals(cell)
+        rate = count / seconds
+        return rate if abs(rate - printed) <= rounding else printed
+
+    def _number(self, meaning: str) -> float | None:
+        cell = self.fact(meaning)
+        return None if cell is None else self.reading.number(cell, self.line)
+
+    # --- the run ------------------------------------------------------------------------------------------
+
+    def run(self, readings: tuple[Reading, ...], part: Column | None) -> ParsedRun:
+        """Return the run that these readings belong to, as the row and the head above them say."""
+        product, version = self.text("product"), self.text("version")
+        server = self.text("server")
+        if not self.columns.fact("product"):
+            product, server = server, None
+        column = "-".join(part for part in (product, version) if part) or self.text("workload")
+        if version:
+            version = product_and_version(version)[1] or version
+        elif product:
+            product, version = product_and_version(product)
+        run = ParsedRun(
+            readings,
+            column=column,
+            product=product,
+            version=version,
+            build=self.text("build"),
+            configuration=self._configuration(),
+            counterpart=server,
+            workload=self.text("workload"),
+            threads=self._whole_number("threads"),
+            repetition=self._whole_number("repetition"),
+            started_at=self._started_at(),
+            duration_s=self._number("seconds"),
+            options=self._options(),
+        )
+        if part is None:
+            return run
+        if part.threads is not None:
+            run = replace(run, threads=part.threads)
+        return _with_part(run, part) if part.of else run
+
+    def _configuration(self) -> str | None:
+        """Join texts without another meaning and settings, in their order: ``tcp, unprepared, pool=8``."""
+        parts = []
+        for column in self.columns.all:
+            cell = self.row.cells[column.index]
+            if cell is None or cell == "" or (column.role is Role.SETTING and is_empty(cell)):
+                continue
+            text = " ".join(str(cell).split())
+            if column.fact == "configuration" or (column.role is Role.TEXT and quantity(text) is None):
+                parts.append(text)
+            elif column.role is Role.TEXT or self._varies(column):
+                parts.append(f"{column.name}={text}")
+        return ", ".join(parts) or None
+
+    def _varies(self, column: Column) -> bool:
+        """Return whether a setting differs between the rows."""
+        return column.role is Role.SETTING and column.index not in self.reading.constant
+
+    def _whole_number(self, meaning: str) -> int | None:
+        cell = self.fact(meaning)
+        if cell is None:
+            return None
+        found = quantity(cell) if isinstance(cell, str) else None
+        is_count = found is not None and not found.sign and (found.has_thousands or in_english(found.unit))
+        return whole_number(found.value if found and is_count else cell, meaning, self.line)
+
+    def _started_at(self) -> datetime | None:
+        text = self.text("time")
+        if text is None:
+            return None
+        try:
+            time = datetime.fromisoformat(time_range_start(text) or text)
+            return time.astimezone(UTC) if time.tzinfo else time
+        except (ValueError, OverflowError):
+            raise FormatError(
+                f"{text[:40]!r} is not a time such as 2026-11-20T15:37:30Z", self.line
+            ) from None
+
+    def _options(self) -> dict[str, Fact]:
+        """Return what stays with the run: what is noted as floats or texts, constant settings as they are."""
+        options: dict[str, Fact] = {}
+        for column in self.columns.all:
+            cell = self._cell(column)
+            if cell is None:
+                continue
+            if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
+                options[column.name] = self._plain(cell)
+            elif column.role is Role.NOTE:
+                plain = self._plain(cell)
+                # What was counted is no option of the workload; options are whole numbers and texts.
+                options[column.name] = plain if isinstance(plain, str) else float(plain)
+        return options
+
+    def _plain(self, cell: str | float) -> str | int | float:
+        if isinstance(cell, str) and ((found := quantity(cell)) is None or found.unit or found.sign):
+            return " ".join(cell.split())
+        value = self.reading.number(cell, self.line)
+        return int(value) if value.is_integer() and decimals(cell) == 0 else value
+
+
+def _with_part(run: ParsedRun, column: Column) -> ParsedRun:
+    """Return the run with what a head over its figures names: a version, a product, a workload, a setting."""
+    name = column.of
+    run = replace(run, column=run.column if run.product and not column.names_product else name)
+    product, version = product_and_version(name)
+    if version:
+        return replace(run, product=product or run.product, version=version)
+    said = said_by(name)
+    if said.version or (said.product and not column.names_product):
+        return with_said(run, said)
+    return replace(run, product=name) if column.names_product else with_said(run, said)
+
+
+def with_said(run: ParsedRun, said: Said) -> ParsedRun:
+    """Return the run with what a heading says of it; what the run says itself wins."""
+    configuration = [part for part in (run.configuration, said.rest) if part]
+    configuration += [f"{name}={value}" for name, value in said.settings.items()]
+    takes_version = run.product is None or said.product is None or run.product == said.product
+    return replace(
+        run,
+        product=run.product or (said.product if run.version is None or said.version is None else None),
+        version=run.version or (said.version if takes_version else None),
+        workload=run.workload or said.workload,
+        threads=said.threads if run.threads is None else run.threads,
+        configuration=", ".join(configuration) or None,
+        settings={**said.settings, **run.settings},
+    )
+
+
+def _is_unit_of(unit: str, metric: Metric) -> bool:
+    return unit.casefold() == metric.normal_unit.casefold() and metric.multiplier == metric.divisor
+
+
+def _comparable(cell: Cell) -> object:
+    return (type(cell).__name__, cell)
+
+
+def _in_utc(entry: RunEntry) -> RunEntry:
+    time = entry.run.started_at
+    if time is None or time.tzinfo is not None:
+        return entry
+    return replace(entry, run=replace(entry.run, started_at=time.replace(tzinfo=UTC)))
