@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ingest.formats import bexhoma
 from ingest.formats.documents import blocks_of_head
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
@@ -27,7 +28,7 @@ _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
 def recognise(head: bytes) -> bool:
-    if _JSON.match(head):
+    if _JSON.match(head) or bexhoma.recognise(head):
         return False
     lines = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if _RELATIVE.match(lines[0]) or find_column_block(lines, _LINES_ABOVE_TABLE):

@@ -411,6 +411,7 @@ COMPARISONS = {"jmh_text": compared_with_rows_of_jmh} | dict.fromkeys(
     (
         "per_operation",
         "qps tables, CSV",
+        "missing: BenchBase",
         "missing: insert benchmark",
         "missing: mytools qps.abs",
         "missing: db_bench",
