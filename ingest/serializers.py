@@ -54,7 +54,8 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     companion = serializers.ListField(child=serializers.FileField(), required=False)
     map = serializers.JSONField(
         required=False,
-        help_text="column or benchmark pattern to product, version, build, configuration, workload",
+        help_text="column, benchmark or heading pattern to product, version, build, hardware, "
+        "configuration, workload",
     )
     meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
     metrics = serializers.JSONField(

@@ -26,8 +26,8 @@ MAX_THREADS = 1_000_000
 MAX_PATTERN_LENGTH = 500
 # What no database stores.
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
-# What one column or benchmark of a file may be said to be.
-MAPPED = ("product", "version", "build", "configuration", "workload")
+# What one column, benchmark or heading of a file may be said to be.
+MAPPED = ("product", "version", "build", "hardware", "configuration", "workload")
 
 _MAX_REPETITION = 2**31 - 1
 _MAX_NOTES_LENGTH = 20_000
