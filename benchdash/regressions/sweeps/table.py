@@ -23,7 +23,7 @@ from benchdash.regressions.comparison.noise_floors import Floors, noise_floors, 
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
 from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.options import margins_of
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
     CONFIGURATION,
@@ -219,7 +219,7 @@ def sweep_table(
         before, after = (point.groups.get(row[0], ()) for point in (sweep.base, others[column]))
         return conditions.are_alike(before, after, sweep.factor)
 
-    margin = equivalence_margin(project)
+    margin = margins_of(project).of(metric, (cell.value for cell in base_cells.values()))
     rows = compared_rows(
         base_cells,
         cells,

@@ -26,6 +26,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import Switch, checks, switch
+from benchdash.regressions.comparison.shown_units import rows_in_used_units
 from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
@@ -99,6 +100,7 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         if not table and choice.threads and choice.is_of_other_page:
             choice = replace(choice, threads=[])
             table = sweep_table(page.project, subject, found.sweep, metric=metric)
+    table = table and replace(table, rows=tuple(rows_in_used_units(table.rows)))
     if table and choice.is_of_other_page:
         swept = {row.workload for row in table.rows}
         choice = replace(choice, workloads=[name for name in choice.workloads if name in swept])
