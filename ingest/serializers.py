@@ -54,9 +54,13 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     companion = serializers.ListField(child=serializers.FileField(), required=False)
     map = serializers.JSONField(
         required=False,
-        help_text="column or benchmark pattern to product, version, build, configuration, workload",
+        help_text="column, benchmark or heading pattern to product, version, build, hardware, "
+        "configuration, workload",
     )
     meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
+    metric = serializers.CharField(
+        required=False, help_text="what the numbers of a plain table are: tps, p95 (us), rss_mb [MB, lower]"
+    )
     metrics = serializers.JSONField(
         required=False,
         help_text="what the project's own metrics are: name to unit, direction, watched, smallest_change, "

@@ -35,6 +35,11 @@ _RULE = re.compile(r"\s*(?:[-*_=]\s*){3,}")
 _COLUMNS = re.compile(r"\S(?: {2,}|\t)\S|\|")
 _LINK = re.compile(r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_EMPHASIS_MARK = re.compile(r"[*_~]")
+_EMPHASIS = re.compile(r"(?<!\w)(?P<mark>\*{1,3}|_{1,3}|~~)(?P<text>\S(?:.*?\S)?)(?P=mark)(?!\w)")
+_MAX_EMPHASIS_LENGTH = 500
+# One within the other: _**both**_.
+_MAX_EMPHASES = 2
 _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _ENTITIES = {"&nbsp;": " ", "&plusmn;": "±", "&micro;": "µ", "&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
@@ -101,10 +106,10 @@ def plain_text(text: str) -> str:
         for entity, sign in _ENTITIES.items():
             text = text.replace(entity, sign)
     text = text.replace("`", "").strip()
-    for mark in ("***", "**", "__", "~~", "*", "_"):
-        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
-            text = text[len(mark) : -len(mark)].strip()
-    return text
+    if len(text) <= _MAX_EMPHASIS_LENGTH and _EMPHASIS_MARK.search(text):
+        for _ in range(_MAX_EMPHASES):
+            text = _EMPHASIS.sub(r"\g<text>", text)
+    return text.strip()
 
 
 class _Reader:
@@ -257,12 +262,12 @@ class _Title:
 def _heading_of(line: str, window: _Window) -> _Title | None:
     """Return the heading that ends with this line.
 
-    Lines with ``#`` that touch each other are comments, as tools and scripts write them.
+    Lines with one ``#`` that touch each other are comments, as tools and scripts write them.
     """
     above = window.above
     if found := _HEADING.fullmatch(line):
         marks = found["marks"]
-        if marks[0] == "#" and (_is_comment(above) or _is_comment(window.below)):
+        if marks == "#" and (_is_comment(above) or _is_comment(window.below)):
             return None
         title = found["title"].rstrip().rstrip(marks[0])
         return _title(len(marks), title)
@@ -288,7 +293,7 @@ def _title(level: int, text: str, lines_above: int = 0) -> _Title | None:
 
 
 def _is_comment(line: str) -> bool:
-    """Return whether a line is one more ``# ...``; a heading of a lower level is none."""
+    """Return whether a line is one more ``# ...``."""
     return line.startswith("# ")
 
 

@@ -51,7 +51,10 @@ class ParsedRun:
 
     ``key`` names the run within its file and stays the same when a better parser reads the file again:
     ``""`` where the file holds one run, else made of what tells the runs apart (``DO 1/ConnectorJ-5.1``).
-    ``column`` is the text that a sender's ``map`` is matched against: a column, row or benchmark name.
+    ``column`` is the text that a sender's ``map`` is matched against: a column, row or benchmark name; so are
+    ``headings``, those that it stands under in a document, the outermost first. ``heading`` is what tells it
+    from runs of the same workload under other headings, empty where nothing needs to: it is the configuration
+    of the run, unless the sender says what else it is.
     ``settings`` are server settings that the file says were switched for this run. ``lost`` names fields
     (``threads``) that the tool always prints and this file lost: the sender must say them.
     """
@@ -59,6 +62,8 @@ class ParsedRun:
     readings: tuple[Reading, ...]
     key: str = ""
     column: str | None = None
+    headings: tuple[str, ...] = ()
+    heading: str = ""
     product: str | None = None
     version: str | None = None
     build: str | None = None

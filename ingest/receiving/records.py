@@ -1,6 +1,8 @@
 """Decides what each run of a file was: from what the sender said, what lay beside the file, and the file."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -20,7 +22,6 @@ from ingest.formats.sysbench.query_ratios import likely_workloads
 from ingest.masking import mask_settings, mask_text
 from ingest.metadata.clocks import early_warning, future_trouble
 from ingest.metadata.configuration import Content
-from ingest.metadata.fields import MAPPED
 from ingest.metadata.meta import Meta, read_meta
 from ingest.metadata.upload_metadata import Metadata
 from ingest.receiving.companions import NOTHING, CompanionFacts
@@ -29,7 +30,8 @@ from ingest.receiving.sample_times import on_the_time_of_the_run
 
 REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
-_TOLD_APART = (*MAPPED, "counterpart", "started_at", "repetition")
+_NAMED_BY_FILES = ("product", "version", "build", "configuration", "workload")
+_TOLD_APART = (*_NAMED_BY_FILES, "counterpart", "started_at", "repetition")
 # Counted or measured while the run went on, and so no options of its workload.
 _MEASURED = frozenset({"count", "seconds", "index", "events", "errors", "reconnects"})
 _MAX_NAMED = 5
@@ -63,6 +65,7 @@ def decide(
     decision = _Decision(
         metadata=metadata,
         meta=meta,
+        runs=report.runs,
         patterns=metadata.map or meta.fields.get("map", {}),
         told_apart=_told_apart(report.runs),
         received_at=received_at,
@@ -92,12 +95,22 @@ class _Decision:
 
     metadata: Metadata
     meta: Meta
+    runs: Sequence[ParsedRun]
     patterns: Mapping[str, Mapping[str, str]]
     told_apart: frozenset[str]
     received_at: datetime
     content: Content
     beside: CompanionFacts
     rule: Rule
+
+    @cached_property
+    def headings_by_entry(self) -> Mapping[frozenset[tuple[str, str]], AbstractSet[str]]:
+        """The headings that tell runs apart, by what the sender says that they are."""
+        found: dict[frozenset[tuple[str, str]], set[str]] = defaultdict(set)
+        for run in self.runs:
+            if run.heading and (entry := self._best(_headings(run))):
+                found[frozenset(entry.items())].add(run.heading)
+        return found
 
     def record(
         self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
@@ -109,7 +122,8 @@ class _Decision:
         measured = {
             name: value for name, value in options.items() if isinstance(value, float) or name in _MEASURED
         }
-        hardware_facts = {**self.beside.hardware, **self.meta.hardware_facts}
+        is_elsewhere = self._hardware(run) != (self._said("hardware") or self.meta.hardware_name)
+        hardware_facts = {} if is_elsewhere else {**self.beside.hardware, **self.meta.hardware_facts}
         readings = [self._told(one) for one in (*run.readings, *_without(run.readings, self.beside.means))]
         return RunRecord(
             key=mask_text(run.key),
@@ -119,7 +133,7 @@ class _Decision:
             commit=self._said("commit"),
             committed_at=self._said("committed_at"),
             branch=self._said("branch") or "",
-            hardware=self._said("hardware") or self.meta.hardware_name,
+            hardware=self._hardware(run),
             hardware_facts=hardware_facts,
             environment={**self.beside.hardware, **self.beside.environment, **self.meta.environment},
             configuration=self._value(run, "configuration") or DEFAULT_CONFIGURATION,
@@ -150,6 +164,9 @@ class _Decision:
             samples=(*samples, *self._samples_beside(run, started_at)),
             metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
         )
+
+    def _hardware(self, run: ParsedRun) -> str:
+        return self._mapped(run).get("hardware") or self._said("hardware") or self.meta.hardware_name
 
     @cached_property
     def metrics(self) -> Mapping[str, MetricWishes]:
@@ -197,7 +214,7 @@ class _Decision:
         """Yield an error for each required field that neither the sender nor the file says."""
         for name in REQUIRED:
             if name == "hardware":
-                if not (self._said(name) or self.meta.hardware_name):
+                if not all(map(self._hardware, runs)):
                     message = "is required: a file does not say on which machine it was measured"
                     yield FieldError(name, message, is_missing=True)
             elif lacking := [run for run in runs if not self._value(run, name)]:
@@ -228,15 +245,15 @@ class _Decision:
         if self.meta.hardware_name and not self._said("hardware"):
             yield f"the machine has no name and is called '{self.meta.hardware_name}' after its facts"
         for pattern in self.patterns:
-            if not any(_matches(pattern, run) for run in runs):
-                yield f"'{pattern}' in map names no column or benchmark of the file"
+            if not any(_matches(pattern, {*_names(run), *_headings(run)}) for run in runs):
+                yield f"'{pattern}' in map names no column, benchmark or heading of the file"
         found = {one.metric: one.is_own for run in runs for one in run.readings}
         for name in self.metrics:
             if not found.get(name):
                 what = "benchdash knows itself" if name in found else "is not in the file"
                 yield f"the field 'metrics' names '{name}', which {what}"
-        for name in sorted(self.told_apart.intersection(MAPPED)):
-            own = {getattr(run, name) for run in runs}
+        for name in sorted(self.told_apart.intersection(_NAMED_BY_FILES)):
+            own = {_own(run, name) for run in runs}
             if own == {self._said(name)}:
                 continue
             if getattr(self.metadata, name) is not None:
@@ -269,7 +286,7 @@ class _Decision:
             return mapped
         if (explicit := getattr(self.metadata, name)) is not None:
             return explicit
-        own = getattr(run, name)
+        own = None if name == "configuration" and self._says_heading(run) else _own(run, name)
         if isinstance(own, str):
             own = mask_text(own)
         if name == "counterpart" and own:
@@ -283,13 +300,24 @@ class _Decision:
         return has_columns and bool(run.product) and not self._known(run, "version")
 
     def _mapped(self, run: ParsedRun) -> Mapping[str, str]:
-        """Return the entry of the most specific pattern that names this run."""
+        """Return what the sender says of this run by a name of it, and by a heading that it stands under."""
         if not self.patterns:
             return {}
-        matching = [pattern for pattern in self.patterns if _matches(pattern, run)]
-        exact = [pattern for pattern in matching if pattern in _names(run)]
+        return {**self._best(_headings(run)), **self._best(_names(run))}
+
+    def _best(self, names: AbstractSet[str]) -> Mapping[str, str]:
+        """Return the entry of the most specific pattern for one of these names."""
+        matching = [pattern for pattern in self.patterns if _matches(pattern, names)]
+        exact = [pattern for pattern in matching if pattern in names]
         best = max(exact or matching, key=lambda pattern: (len(pattern), pattern), default=None)
         return {} if best is None else self.patterns[best]
+
+    def _says_heading(self, run: ParsedRun) -> bool:
+        """Return whether the sender says what the heading of a run is, and says it of no other heading."""
+        return (
+            bool(run.heading)
+            and len(self.headings_by_entry.get(frozenset(self._best(_headings(run)).items()), ())) == 1
+        )
 
     def _contradicts(self, run: ParsedRun) -> bool:
         return self._said("threads") is not None and run.threads not in (None, self._said("threads"))
@@ -302,7 +330,7 @@ class _Decision:
 
 def _told_apart(runs: Sequence[ParsedRun]) -> frozenset[str]:
     """Return the names of the fields in which the file tells its runs apart."""
-    values = {name: {getattr(run, name) for run in runs} - {None} for name in _TOLD_APART}
+    values = {name: {_own(run, name) for run in runs} - {None} for name in _TOLD_APART}
     several = {name for name in _TOLD_APART if len(values[name]) > 1}
     # The version of one product says nothing about another.
     return frozenset(several | ({"version"} if "product" in several and values["version"] else set()))
@@ -327,8 +355,18 @@ def _names(run: ParsedRun) -> set[str]:
     return {name for name in (run.column, run.workload, run.key) if name}
 
 
-def _matches(pattern: str, run: ParsedRun) -> bool:
-    return any(name == pattern or fnmatchcase(name, pattern) for name in _names(run))
+def _headings(run: ParsedRun) -> set[str]:
+    return {*run.headings, *([run.heading] if run.heading else [])}
+
+
+def _own(run: ParsedRun, name: str) -> Any:
+    """Return what the file says of a run: a heading that tells it apart is its configuration."""
+    own = getattr(run, name)
+    return own or run.heading or None if name == "configuration" else own
+
+
+def _matches(pattern: str, names: AbstractSet[str]) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for name in names)
 
 
 def _shown(runs: Sequence[ParsedRun]) -> str:

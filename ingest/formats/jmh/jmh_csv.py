@@ -1,22 +1,25 @@
 """JMH's CSV and SCSV, as ``-rf csv`` and ``-rf scsv`` write them: a line for each result, primary or not."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest.formats.cells import separated_cells
+from ingest.formats.jmh.cell_columns import CSV_HEAD
 from ingest.formats.jmh.results import MODES, NOT_APPLICABLE, report_of
-from ingest.formats.jmh.table import BenchmarkEntries, ScoreRow, decimal, is_count, is_decimal, printed_score
+from ingest.formats.jmh.table import (
+    BenchmarkEntries,
+    ScoreRow,
+    decimal,
+    is_count,
+    is_decimal,
+    printed_score,
+    warnings_of,
+)
 from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
-_HEAD = re.compile(
-    r'\s*"?Benchmark"?(?P<separator>[,;\t])"?Mode"?(?P=separator)"?Threads"?(?P=separator)"?Samples"?'
-    r'(?P=separator)"?(?:Score|Mean)"?(?P=separator)"?(?:Score|Mean) Error \(99[.,]9%\)"?'
-    r'(?P=separator)"?Unit"?(?:(?P=separator).*)?'
-)
 _COLUMNS = 7
 _PARAMETER = "Param: "
 _PROBLEM = "the line cannot be split into cells:"
@@ -24,7 +27,7 @@ _PROBLEM = "the line cannot be split into cells:"
 
 def recognise(head: bytes) -> bool:
     first = head.lstrip().partition(b"\n")[0].partition(b"\r")[0]
-    return _HEAD.fullmatch(first.decode("utf-8", "replace")) is not None
+    return CSV_HEAD.fullmatch(first.decode("utf-8", "replace")) is not None
 
 
 def parse(source: Source) -> ParsedReport:
@@ -49,7 +52,7 @@ def parse(source: Source) -> ParsedReport:
                 f"{entries[0].workload} was not measured: {entries[0].problem}", entries[0].line
             )
         raise FormatError("no line with a result; did JMH finish?", len(source.lines))
-    return report_of(results, [*warnings, *(text for entry in entries for text in entry.warnings())])
+    return report_of(results, [*warnings, *warnings_of(entries)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def _rows(source: Source) -> tuple[list[tuple[int, ScoreRow]], list[str]]:
     rows: list[tuple[int, ScoreRow]] = []
     for line, cells in separated_cells(lines[number + 1 :], head.separator, number + 2, _PROBLEM):
         text = head.separator.join(cells)
-        if _HEAD.fullmatch(text):
+        if CSV_HEAD.fullmatch(text):
             # Another file was put behind this one.
             head = _head(text, line)
         else:
@@ -92,7 +95,7 @@ def _rows(source: Source) -> tuple[list[tuple[int, ScoreRow]], list[str]]:
 
 
 def _head(text: str, line: int) -> _Head:
-    found = _HEAD.fullmatch(text)
+    found = CSV_HEAD.fullmatch(text)
     if not found:
         raise FormatError("the first line does not name the columns of JMH's CSV", line)
     ((_, cells),) = separated_cells([text], found["separator"], line, _PROBLEM)

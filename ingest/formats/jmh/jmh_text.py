@@ -1,9 +1,15 @@
-"""JMH's text output: all that it prints while it runs, or only the table at the end."""
+"""JMH's text output: all that it prints while it runs, or only its tables, alone or within a document."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import cast
 
+from ingest.formats.documents import BlockKind, DocumentBlock, blocks_of_head, document_blocks, plain_text
+from ingest.formats.jmh.cell_columns import CellColumns
+from ingest.formats.jmh.places import Part, told_apart
 from ingest.formats.jmh.results import (
     PERCENTILES,
     Result,
@@ -17,18 +23,18 @@ from ingest.formats.jmh.results import (
     score_scale,
     workload_name,
 )
+from ingest.formats.jmh.score_table import ScoreTable, table_at, table_of_cells
 from ingest.formats.jmh.table import (
     BenchmarkEntries,
     BenchmarkEntry,
     Key,
     Printed,
-    ScoreColumns,
     applicable,
-    columns_of,
     listed,
     printed_number,
+    warnings_of,
 )
-from ingest.formats.outputs import MAX_THREADS
+from ingest.formats.outputs import MAX_THREADS, missing_line_end, quoted
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
@@ -48,12 +54,23 @@ _RESULTS = tuple(
 _TROUBLES = ("ERROR: org.openjdk.jmh.", "<forked VM failed", 'Exception in thread "main"')
 _OLD_VERSION = re.compile(r"# JMH ([0-9]\S*) \(.*")
 _FORK = re.compile(r"([0-9]{1,9}) of ([0-9]{1,9})")
-_RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?:(.*)')
+_RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?\s*:(.*)')
+_RESULT_OF = re.compile(r'(?P<secondary>Secondary )?[Rr]esult "(?P<name>[^":]+)')
 _PERCENTILE = re.compile(r"(?:p\( *([0-9]{1,3}[.,][0-9]{1,9})\)|(max)) = (.*)")
 _PHASE = re.compile(r"([0-9]{1,9}) iterations, (\S.*?) each(?:, ([0-9]{1,9}) calls per op)?")
 _PARAMETER = re.compile(r"(?:^\(|, )([\w$]+) = ")
 _THREADS = re.compile(r"([0-9]{1,9}) thread")
 _FAILURE = "<failure>"
+
+# What JMH prints like a heading of Markdown.
+_COMMENT_OF_JMH = re.compile(
+    r"JMH (?:version: |[0-9])|VM (?:version|invoker|options): |Blackhole mode: |(?:Warmup|Measurement): |"
+    r"Warmup (?:Iteration|Fork)|Timeout: |Threads: |Benchmark(?: mode)?: |Parameters: |"
+    r"Run (?:progress: |complete)|Fork: |Preparing profilers|Profilers consume|\*\*\*"
+)
+_BREAKS_OFF = "the table breaks off within this line: the file is cut off"
+_NO_END = "line {}, the last one, has no line end: the table may break off there"
+_MAX_CAPTION_LENGTH = 200
 
 _LINES_OF_A_RESULT = 3
 _LINES_TO_A_NUMBER = 2
@@ -62,7 +79,10 @@ _LINES_TO_A_REASON = 5
 
 def recognise(head: bytes) -> bool:
     lines = head.decode("utf-8", "replace").splitlines()
-    return any(line.startswith(_FIRST_LINES) or columns_of(line) for line in lines)
+    if any(line.startswith(_FIRST_LINES) or _RESULT_OF.match(line) or table_at(line, 1) for line in lines):
+        return True
+    tables = (part for part in blocks_of_head(head) if part.kind is BlockKind.TABLE)
+    return any(table_of_cells(number, cells) for part in tables for number, cells in islice(part.rows(), 1))
 
 
 def parse(source: Source) -> ParsedReport:
@@ -72,12 +92,12 @@ def parse(source: Source) -> ParsedReport:
     off. Benchmarks that failed are warnings.
     """
     log = _Log(source)
-    results = [result for section in log.sections for result in section.results()]
+    results, notes = told_apart([section.part() for section in log.sections])
     if not results:
         raise log.refusal()
     log.sections[-1].refuse_a_cut(log.last_line)
     warnings = [warning for section in log.sections for warning in section.warnings()]
-    return report_of(results, [*log.warnings, *warnings])
+    return report_of(results, [*log.warnings, *notes, *warnings])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +123,13 @@ class _Header:
 class _Block:
     """One benchmark as it ran: its header, its iterations and its result.
 
-    ``results`` are the lines that say what was measured, each with those below it.
+    ``results`` are the lines that say what was measured, each with those below it. ``is_headless``: only they
+    are there, and they do not say the parameters.
     """
 
     benchmark: str
     header: _Header
+    is_headless: bool = False
     parameters: str = ""
     params: Mapping[str, str] = field(default_factory=dict)
     fork: int | None = None
@@ -144,18 +166,50 @@ class _Block:
 
 
 class _Section:
-    """The benchmarks of one execution of JMH, and the table that sums them up."""
+    """The benchmarks of one execution of JMH, and the table that sums them up; or one of both.
+
+    ``headings`` and ``caption`` are what stands above it in a document. ``is_excerpt``: the document shows it
+    within code, so that what is missing was left out on purpose.
+    """
 
     def __init__(self) -> None:
+        self.headings: tuple[str, ...] = ()
+        self.caption = ""
+        self.is_excerpt = False
+        self.header = _Header()
         self.blocks: list[_Block] = []
-        self.columns: ScoreColumns | None = None
+        self.table: ScoreTable | None = None
         self.entries = BenchmarkEntries()
         self.is_complete = False
 
-    def match(self) -> None:
-        """Find for each benchmark that ran its rows in the table, which shortens the names."""
-        names = frozenset(self.columns.params if self.columns else ())
-        has_mode = bool(self.columns and self.columns.has_mode)
+    @property
+    def is_bare(self) -> bool:
+        """Return whether it is a table alone."""
+        return self.table is not None and not self.blocks
+
+    def finish(self, header: "_Header") -> None:
+        """Read the table, which shortens the names, and find its rows for each benchmark that ran.
+
+        ``header`` is one that the document shows by itself: it holds for a table without output. Raise
+        FormatError for numbers and units that cannot be read, and for results that nothing tells apart.
+        """
+        self.header = header
+        if self.table:
+            self.entries = self.table.entries()
+            self.blocks = [block for block in self.blocks if not block.is_headless]
+        names = Counter(block.benchmark for block in self.blocks if block.is_headless)
+        if twice := next((name for name, count in names.items() if count > 1), None):
+            raise FormatError(
+                f"{names[twice]} results of {twice}, and nothing tells them apart: their parameters stand in "
+                "the header of each benchmark and in the table at the end; send one of these too"
+            )
+        self._match()
+        for block in self.blocks:
+            _settle(block)
+
+    def _match(self) -> None:
+        names = frozenset(self.table.params if self.table else ())
+        has_mode = bool(self.table and self.table.has_mode)
         waiting: dict[Key, list[BenchmarkEntry]] = {}
         for entry in self.entries:
             waiting.setdefault((_last_names(entry.benchmark), *entry.key[1:]), []).append(entry)
@@ -171,11 +225,23 @@ class _Section:
             if (block.results or not block.failure) and (place := next(places, None)) is not None:
                 block.entry = candidates.pop(place)
 
-    def results(self) -> Iterator[Result]:
+    def part(self) -> Part:
+        line = self.table.line if self.table else 0
+        return Part(line, self.headings, self.caption, self.is_bare, list(self._results()))
+
+    def _results(self) -> Iterator[Result]:
         for block in self.blocks:
             if score := block.measured:
                 yield block.result(score)
-        yield from (entry.result for entry in self._nameless() if entry.result)
+        for entry in self._nameless():
+            if result := entry.result:
+                yield self._with_header(result) if self.is_bare else result
+
+    def _with_header(self, result: Result) -> Result:
+        threads = self.header.threads if result.threads is None else result.threads
+        return result._replace(
+            threads=threads, options=self.header.options, environment=self.header.environment
+        )
 
     def warnings(self) -> Iterator[str]:
         for block in self.blocks:
@@ -186,10 +252,14 @@ class _Section:
             elif not block.measured:
                 problem = block.entry.problem if block.entry else "the output has no score of it"
                 yield f"{block.workload} was left out: {problem}"
-        for entry in self._nameless():
-            yield from entry.warnings()
+        yield from warnings_of(self._nameless())
+        if self.table:
+            yield from self.table.warnings(is_of_jmh=bool(self.blocks))
         if self.blocks and (unlisted := self._unlisted()):
-            yield f"the table has no row for {listed(unlisted)}"
+            yield (
+                f"the table has no row for {listed(unlisted)}: the score is that printed above it; "
+                "rows were deleted, or the file is cut off"
+            )
         if self.blocks and (nameless := self._nameless()):
             names = listed([entry.workload for entry in nameless])
             yield f"only the table tells of {names}; it may have shortened the name"
@@ -212,17 +282,13 @@ class _Section:
 
     def refuse_a_cut(self, last_line: int) -> None:
         """Raise FormatError where the end of the output is missing."""
-        if not self.blocks:
+        if not self.blocks or self.is_excerpt:
             return
-        missing = ([] if self.is_complete else ["'# Run complete'"]) + ([] if self.columns else ["the table"])
+        missing = ([] if self.is_complete else ["'# Run complete'"]) + ([] if self.table else ["the table"])
         if missing:
             missed = " and ".join(missing)
             raise FormatError(
                 f"the output ends here, before {missed}: JMH was stopped or the file is cut off", last_line
-            )
-        if (unlisted := self._unlisted()) and not self._nameless():
-            raise FormatError(
-                f"the table ends here and has no row for {listed(unlisted)}: the file is cut off", last_line
             )
 
     def _unlisted(self) -> list[str]:
@@ -247,18 +313,27 @@ class _Log:
         # The lines of a result, and of a failure, that are still to come.
         self._result: list[str] | None = None
         self._failed_at = 0
-        self._is_in_header = self._is_in_table = False
+        self._is_in_header = False
+        # The table whose rows may go on, whether the line before was one of them, and the last text that was
+        # none: what stands between rows is the caption of those below it.
+        self._table: ScoreTable | None = None
+        self._is_beside_row = False
+        self._text = ""
+        self._headings: tuple[str, ...] = ()
+        self._is_in_code = False
+        # Headers that a document shows by themselves.
+        self._headers: list[_Header] = []
         self.last_line = len(source.lines) if source.ends_with_newline else len(source.lines) - 1
-        for number, line in enumerate(source.lines[: self.last_line], start=1):
-            self._read(line, number)
+        for part in document_blocks(source.lines):
+            self._read_part(part)
+        if not (source.ends_with_newline or self.warnings):
+            self.warnings += missing_line_end(source)
         if self._failed_at:
             self._fail(self.last_line, "no reason is given")
-        if not source.ends_with_newline:
-            self._read_cut(source.lines[-1])
+        header = self._headers[0] if len(self._headers) == 1 else _Header()
         for section in self.sections:
-            section.match()
-            for block in section.blocks:
-                _settle(block)
+            section.finish(header)
+            self._limits.check("runs", len(section.entries), section.table.line if section.table else None)
         self.warnings += self.sections[-1].warnings_of_the_end()
 
     def refusal(self) -> FormatError:
@@ -275,18 +350,66 @@ class _Log:
         if entries:
             problem = entries[0].problem.removeprefix("its score ")
             return FormatError(f"the score of {entries[0].workload} {problem}", entries[0].line)
+        tables = [section.table for section in self.sections if section.table]
+        for table in tables:
+            for number, line in table.others[:1]:
+                return FormatError(f"not a row of JMH's table: {quoted(line.strip())}", number)
+        if tables and not blocks:
+            return FormatError(
+                "the head of JMH's table, and no row below it; did JMH finish?", tables[-1].line
+            )
+        if blocks and all(block.is_headless for block in blocks):
+            return FormatError(
+                f"only what profilers measured of {blocks[0].benchmark}, without its score; "
+                "send the output or the table that has the scores too",
+                last,
+            )
         if blocks:
             return FormatError(f"no result of {blocks[-1].workload}; did JMH finish?", last)
-        return FormatError("no header of a benchmark and no row of a table; did JMH finish?", last)
+        return FormatError(
+            "versions and settings of JMH, but no result of a benchmark; did JMH finish?", last
+        )
+
+    def _read_part(self, part: DocumentBlock) -> None:
+        """Read a part of a document. A file that is none is one part, of text."""
+        self._headings = tuple(title for title in part.headings if not _COMMENT_OF_JMH.match(title))
+        if part.kind is not BlockKind.TEXT:
+            self._leave_part(" ".join(part.caption))
+        self._is_in_code = part.kind is BlockKind.CODE and part.is_closed
+        if part.kind is BlockKind.TABLE:
+            self._read_table(part)
+        else:
+            for number, line in enumerate(part.lines, part.line):
+                if number > self.last_line:
+                    self._read_cut(line)
+                else:
+                    self._read(line, number)
+        if part.kind is not BlockKind.TEXT:
+            self._leave_part()
+        if not part.is_closed and (self.sections[-1].blocks or self.sections[-1].table):
+            self.warnings.append(f"the code from line {part.line} on has no end: the file may be cut off")
+
+    def _leave_part(self, caption: str = "") -> None:
+        """Begin or end code or a table, which belongs to no output before or behind it."""
+        if self._is_in_code and self._comments and not self.sections[-1].blocks:
+            self._headers.append(_header(self._comments))
+        self._table, self._block, self._result, self._comments = None, None, None, []
+        self._text = caption
+        if self.sections[-1].blocks or self.sections[-1].table:
+            self._begin_section()
+
+    def _begin_section(self) -> None:
+        self.sections.append(_Section())
 
     def _read(self, line: str, number: int) -> None:
         if self._failed_at:
             self._read_reason(line, number)
         if self._result is not None:
             self._read_below_result(self._result, line)
-        if self._is_in_table and self._read_row(line, number):
+        if self._table and self._read_row(self._table, line, number):
             return
         if line.startswith("# "):
+            self._text = line.removeprefix("# ").strip()
             self._read_comment(line, number)
             return
         self._is_in_header = False
@@ -298,25 +421,50 @@ class _Log:
             elif self._block:
                 _add_iteration(self._block, int(found[1]), found[2])
         elif line.startswith(_RESULTS):
-            if self._block:
-                self._result = [line]
-                self._block.results.append(self._result)
+            self._begin_result(line)
         elif line == _FAILURE:
             self._failed_at = number
         elif line.startswith(_TROUBLES):
             self._fail(number, line)
-        elif columns := columns_of(line):
-            self._start_section_after_a_table()
-            self.sections[-1].columns = columns
-            self._is_in_table = True
+        elif table := table_at(line, number):
+            self._begin_table(table)
+        elif any(map(str.isalnum, line)):
+            self._text = line.strip()
+
+    def _begin_table(self, table: ScoreTable) -> None:
+        self._start_section_after_a_table()
+        section = self.sections[-1]
+        section.table = self._table = table
+        section.headings = section.headings or self._headings
+        section.caption, self._text = plain_text(self._text[:_MAX_CAPTION_LENGTH]), ""
+        self._is_beside_row = True
+
+    def _begin_result(self, line: str) -> None:
+        if found := _RESULT_OF.match(line):
+            name = found["name"] if self._is_of_no_block() else ""
+            if name and not (self._block and self._block.benchmark == name and found["secondary"]):
+                self._begin_block(_Block(name, _header(self._comments), is_headless=True))
+        if self._block:
+            self._result = [line]
+            self._block.results.append(self._result)
+
+    def _is_of_no_block(self) -> bool:
+        """Return whether a result that comes now has no header of its benchmark above it."""
+        return self._block is None or self._block.is_headless
+
+    def _begin_block(self, block: _Block) -> None:
+        self._start_section_after_a_table()
+        self._table, self._block = None, block
+        section = self.sections[-1]
+        section.blocks.append(block)
+        section.is_complete = False
+        section.is_excerpt = self._is_in_code or block.is_headless
+        section.headings = section.headings or self._headings
 
     def _read_comment(self, line: str, number: int) -> None:
         name, _, value = line.partition(": ")
         if name == "# Benchmark" and value:
-            self._start_section_after_a_table()
-            self._block = _Block(value.strip(), _header(self._comments))
-            self.sections[-1].blocks.append(self._block)
-            self.sections[-1].is_complete = False
+            self._begin_block(_Block(value.strip(), _header(self._comments)))
             self._is_in_header = True
             return
         self._comments.append(line)
@@ -339,36 +487,75 @@ class _Log:
         elif self._block and line.startswith("# Warmup Fork:"):
             self._block.fork = None
 
-    def _read_row(self, line: str, number: int) -> bool:
-        """Take a row of the table; the first line that is none ends it."""
-        section = self.sections[-1]
-        row = section.columns.row(line) if section.columns and line.strip() else None
+    def _read_row(self, table: ScoreTable, line: str, number: int) -> bool:
+        """Take a row of the table, whose rows may go on behind blank lines and other text."""
+        if not line.strip():
+            self._is_beside_row = False
+            return False
+        row = table.row_of(line)
         if row:
-            section.entries.add(number, row)
-            self._limits.check("runs", len(section.entries), number)
-        elif line.strip() and not section.blocks:
-            raise FormatError(f"not a row of JMH's table: {mask_text(line.strip()[:80])!r}", number)
-        self._is_in_table = row is not None
-        return self._is_in_table
+            if self._text and self.sections[-1].is_bare and table.rows:
+                table = self._continue_table(table)
+            table.rows.append((number, row))
+            self._is_beside_row = True
+            return True
+        if not any(map(str.isalnum, line)):
+            return False
+        is_other = line.startswith("# ") or table_at(line, number) is not None or line.startswith(_TROUBLES)
+        if is_other:
+            return False
+        is_meant = table.looks_like_a_row(line)
+        if is_meant or (self._is_beside_row and self.sections[-1].is_bare):
+            table.others.append((number, line))
+        self._is_beside_row = self._is_beside_row and is_meant
+        return is_meant
+
+    def _continue_table(self, table: ScoreTable) -> ScoreTable:
+        """Return the table of the rows behind some text, which has the head of the one before."""
+        self._table = None
+        self._begin_table(ScoreTable(table.line, table.columns, table.separator))
+        return cast(ScoreTable, self._table)
+
+    def _read_table(self, part: DocumentBlock) -> None:
+        """Read a table in cells, if it is one of JMH."""
+        rows = part.rows()
+        number, head = next(rows, (part.line, ()))
+        table = table_of_cells(number, head)
+        if table is None:
+            return
+        self._begin_table(table)
+        columns = cast(CellColumns, table.columns)
+        for number, cells in rows:
+            row = columns.row(cells)
+            if number > self.last_line and not (
+                row and table.knows(row.number.unit) and len(cells) >= columns.width and _ends_alike(part)
+            ):
+                raise FormatError(_BREAKS_OFF, number)
+            if row:
+                table.rows.append((number, row))
+            elif any(cells):
+                table.others.append((number, " | ".join(cells)))
+        if part.line + len(part.lines) - 1 > self.last_line:
+            self.warnings.append(_NO_END.format(self.last_line + 1))
 
     def _read_cut(self, line: str) -> None:
         """Read the last line where it has no line end: what stands there may be half of it.
 
         Raise FormatError for half a row of the table.
         """
-        section, number = self.sections[-1], self.last_line + 1
-        if not (self._is_in_table and section.columns and line.strip()):
+        table, number = self._table, self.last_line + 1
+        if not (table and line.strip() and (self._is_beside_row or table.may_begin_a_row(line))):
             self.warnings.append(f"line {number}, the last one, has no line end and was left out")
             return
-        row = section.columns.row(line)
-        if not row or not section.entries.knows(row.printed.unit):
-            raise FormatError("the table breaks off within this line: the file is cut off", number)
-        section.entries.add(number, row)
-        self.warnings.append(f"line {number}, the last one, has no line end: the table may break off there")
+        row = table.row_of(line)
+        if not row or not table.knows(row.number.unit):
+            raise FormatError(_BREAKS_OFF, number)
+        table.rows.append((number, row))
+        self.warnings.append(_NO_END.format(number))
 
     def _start_section_after_a_table(self) -> None:
-        if self.sections[-1].columns:
-            self.sections.append(_Section())
+        if self.sections[-1].table:
+            self._begin_section()
             self._block = None
 
     def _read_below_result(self, result: list[str], line: str) -> None:
@@ -393,12 +580,17 @@ class _Log:
     def _fail(self, line: int, reason: str) -> None:
         """Note the first failure of a benchmark."""
         failure = _Failure(line, mask_text(reason[:1000].strip())[:200])
-        if self.sections[-1].columns:
+        if self.sections[-1].table:
             self.warnings.append(f"after the table: {failure}")
         elif self._block is None:
             self._trouble = self._trouble or failure
         elif not self._block.failure:
             self._block.failure = failure
+
+
+def _ends_alike(part: DocumentBlock) -> bool:
+    """Return whether the last row of a table has the bar at its end that the head has."""
+    return part.lines[0].rstrip().endswith("|") <= part.lines[-1].rstrip().endswith("|")
 
 
 def _settle(block: _Block) -> None:

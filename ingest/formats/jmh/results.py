@@ -34,6 +34,8 @@ _NANOSECONDS = {
     **dict.fromkeys(("hr", "h", "hour"), 3600e9),
     **dict.fromkeys(("day",), 86400e9),
 }
+_OPERATIONS = re.compile(r"(?P<scale>[kKMG]?)ops?")
+_THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 # Old JMH puts a sign before what a profiler measured and before percentiles: @, later a middle dot. The dot
 # becomes a question mark where standard output cannot hold it, and other signs where encodings are mixed up.
 _MARK = r"(?:Â·|┬[╖À]|[·@?ú\ufffd])"
@@ -68,7 +70,9 @@ class Result(NamedTuple):
 
     ``secondary`` goes by metric names (see ``metric_name``). ``environment`` are facts of JMH and JVM, which
     mostly hold for the whole file. ``iterations`` are (fork, iteration, normalised score), counted from 1;
-    ``histogram`` is (latency in ms, count), ascending.
+    ``histogram`` is (latency in ms, count), ascending. ``headings`` are those that it stands under in a
+    document; ``place`` is their part that tells it from results of the same benchmark elsewhere in it, and
+    ``product`` and ``version`` are what that part says, where it is their name.
     """
 
     benchmark: str
@@ -81,6 +85,10 @@ class Result(NamedTuple):
     environment: Mapping[str, Fact] = MappingProxyType({})
     iterations: tuple[Row, ...] = ()
     histogram: tuple[Row, ...] = ()
+    headings: tuple[str, ...] = ()
+    place: str = ""
+    product: str | None = None
+    version: str | None = None
 
     @property
     def workload(self) -> str:
@@ -93,10 +101,14 @@ def is_plausible(number: float) -> bool:
 
 
 def scale_of(unit: str) -> UnitScale | None:
-    """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's."""
+    """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's.
+
+    People write ``op/s`` and ``Mops/s`` too.
+    """
     left, _, right = unit.partition("/")
-    if left == "ops" and right in _NANOSECONDS:
-        return UnitScale("ops/s", HIGHER, 1e9 / _NANOSECONDS[right])
+    found = _OPERATIONS.fullmatch(left)
+    if found and right in _NANOSECONDS:
+        return UnitScale("ops/s", HIGHER, _THOUSANDS[found["scale"].lower()] * 1e9 / _NANOSECONDS[right])
     if right == "op" and left in _NANOSECONDS:
         return UnitScale("ns/op", LOWER, _NANOSECONDS[left])
     return None
@@ -161,7 +173,9 @@ def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedRepor
     """Return a run for each result. An environment that all of them share is a fact of the report."""
     shared = _shared(results)
     workloads = [result.workload for result in results]
-    keys = _keys(workloads)
+    keys = _keys(
+        [f"{result.place}/{result.workload}" if result.place else result.workload for result in results]
+    )
     intervals = []
     for key, result in zip(keys, results, strict=True):
         if result.iterations:
@@ -192,6 +206,10 @@ def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) ->
         readings=tuple(readings),
         key=key,
         column=result.benchmark,
+        headings=result.headings,
+        product=result.product,
+        version=result.version,
+        heading="" if result.version else result.place,
         workload=workload,
         threads=result.threads,
         options={**result.options, **own},
@@ -251,10 +269,10 @@ def _warnings_of(results: Sequence[Result], workloads: Sequence[str]) -> list[st
         for result, workload in zip(results, workloads, strict=True)
         if result.score.approximate
     ]
-    times = Counter(zip(workloads, (result.threads for result in results), strict=True))
+    times = Counter((result.place, result.workload, result.threads) for result in results)
     warnings += [
         f"{workload} stands {count} times in the file: its runs count as repetitions"
-        for (workload, _), count in times.items()
+        for (_, workload, _), count in times.items()
         if count > 1
     ]
     return warnings

@@ -1,10 +1,17 @@
 """What the table at the end of JMH's text and its CSV share: rows, and the benchmarks that they belong to."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ingest.formats.jmh.numbers import (
+    NOT_A_NUMBER,
+    NUMBER,
+    NUMBER_WITH_BLANKS,
+    NumberStyle,
+    style_of,
+)
 from ingest.formats.jmh.results import (
     MODES,
     NOT_APPLICABLE,
@@ -24,22 +31,26 @@ from ingest.formats.report import FormatError
 
 _ERROR_HEAD = r"(?:(?:Score|Mean)\s+)?\(?[Ee]rror\)?(?:\s+\(?99[.,]9%\)?)?"
 _HEADER = re.compile(
-    r"\s*Benchmark(?P<params>(?:\s+\(\S+\))*)\s+(?P<mode>Mode\s+)?(?P<counts>(?:(?:Thr|Cnt|Samples|Sec)\s+)*)"
-    rf"(?:Score|Mean)(?:\s+{_ERROR_HEAD})?\s+Units\s*"
+    r"\s*Benchmark(?P<params>(?:\s+\(\S+\))*)\s+(?P<mode>Mode\s+)?"
+    r"(?P<counts>(?:(?:Thr|Threads|Cnt|Count|Samples|Sec)\s+)*)"
+    rf"(?:Score|Mean)(?:\s+{_ERROR_HEAD})?\s+Units?\s*"
 )
 # Where standard output could not hold the signs ± and ≈, Java prints question marks. The others are what is
 # left of them where one encoding was taken for another.
-_ERROR_SIGN = re.compile(r"(?:[±?ñ\ufffd]|Â±|┬▒)?\(99[.,]9%\)|[±ñ]|Â±|┬▒|\+/?-")
-_ABOUT_SIGN = re.compile("≈|÷|â‰ˆ|Ôëê")
-_DIGITS = r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_SCORE = re.compile(
-    rf"(?P<score>[≈?\ufffd] \S+|{_DIGITS}|NaN|Infinity)"
-    rf"(?: (?:[±?\ufffd] )?(?P<error>{_DIGITS}|NaN|Infinity))? (?P<unit>\S+)"
+_ERROR_SIGN = re.compile(r"(?:[±?ñ\ufffd]|Â±|┬▒)?\(99[.,]9%\)|[±ñ卤∓]|Â±|В±|┬▒|¡À|\+ ?/? ?[-−]")
+_ABOUT_SIGN = re.compile("≈|÷|â‰ˆ|Ôëê|~")
+# Between two numbers any other sign that is not of ASCII was once ±.
+_SIGN = r"(?:[±?]|[^\x00-\x7f]{1,3})"
+UNIT = r"(?P<unit>[^\s0-9]\S*(?: ?/ ?[^\s0-9]\S*)?)"
+_ABOUT = re.compile(rf"[≈?\ufffd] (?P<power>\S+) {UNIT}")
+_SCORE = re.compile(rf"(?P<score>{NUMBER})(?: (?P<error>{NUMBER}))? {UNIT}")
+_SCORE_WITH_SIGN = re.compile(
+    rf"(?P<score>{NUMBER_WITH_BLANKS}) {_SIGN} (?P<error>{NUMBER_WITH_BLANKS}) {UNIT}"
 )
-_NUMBER = re.compile(_DIGITS)
+_DECIMAL = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _POWER_OF_TEN = re.compile(r"10\^?(-?[0-9]{1,4})")
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_NOT_A_NUMBER = ("NaN", "Infinity")
+_THREADS = ("Thr", "Threads")
 
 # Rows that JMH prints together or not at all.
 _TOGETHER = (
@@ -57,6 +68,45 @@ class Printed(NamedTuple):
     unit: str
     measured: Score | None
     is_lost: bool = False
+
+
+class NumberText(NamedTuple):
+    """A number as it stands in a table, with its error, which may be empty, and its unit.
+
+    ``power`` is what stands in the place of both where only a power of ten is printed.
+    """
+
+    score: str
+    error: str
+    unit: str
+    power: str | None = None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return (self.score, self.error) if self.error else (self.score,) if self.power is None else ()
+
+    def printed(self, style: NumberStyle) -> Printed | None:
+        """Return the number; None where it is too large to have been measured.
+
+        Raise ValueError where it is printed in another style than this one.
+        """
+        if self.power is not None:
+            power = _power_of_ten(self.power)
+            measured = None if power is None else Score(power, self.unit, None, True)
+            return Printed(self.unit, measured, is_lost=power is None)
+        error = style.value_of(self.error) if self.error else None
+        return printed_score(style.value_of(self.score), error, self.unit)
+
+
+class TextRow(NamedTuple):
+    """A row as it stands in its table; the others decide how its number is to be read."""
+
+    benchmark: str
+    label: str
+    params: Mapping[str, str]
+    mode: str | None
+    threads: int | None
+    number: NumberText
 
 
 class ScoreRow(NamedTuple):
@@ -122,16 +172,12 @@ class BenchmarkEntry:
             secondary=self.secondary,
         )
 
-    def warnings(self) -> Iterator[str]:
-        if self.problem:
-            yield f"{self.workload} was left out: {self.problem}"
-            return
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The metrics whose rows JMH prints with others that are here."""
         present = self.secondary.keys() | ({score_percentile(0)} if self.mode == "sample" else set())
         families = [names for names in _TOGETHER if names[0] in present]
-        missing = [name for names in families for name in names if name not in self.secondary]
-        if missing:
-            names = listed(missing)
-            yield f"{self.workload} has no row for {names}: the file is cut off, or JMH is an old one"
+        return tuple(name for names in families for name in names if name not in self.secondary)
 
 
 class BenchmarkEntries(list[BenchmarkEntry]):
@@ -161,6 +207,19 @@ class BenchmarkEntries(list[BenchmarkEntry]):
     def knows(self, unit: str) -> bool:
         """Return whether a unit is a whole one, not half of one."""
         return unit in self._units or scale_of(unit) is not None
+
+
+def warnings_of(entries: Iterable[BenchmarkEntry]) -> Iterator[str]:
+    """Yield what is missing of these benchmarks; of rows that many of them lack one warning."""
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for entry in entries:
+        if entry.problem:
+            yield f"{entry.workload} was left out: {entry.problem}"
+        elif entry.missing:
+            lacking.setdefault(entry.missing, []).append(entry.workload)
+    for metrics, (first, *others) in lacking.items():
+        have = f"{first} has" if not others else f"{first} and {len(others)} more have"
+        yield f"{have} no row for {listed([*metrics])}: the file is cut off, or JMH is an old one"
 
 
 def _check_score(row: ScoreRow, line: int, known: BenchmarkEntry | None) -> None:
@@ -202,17 +261,18 @@ class ScoreColumns:
     has_mode: bool
     counts: tuple[str, ...]
 
-    def row(self, line: str) -> ScoreRow | None:
+    def row(self, line: str) -> TextRow | None:
         """Return the row that a line is; None where it is none."""
         name, *rest = line.split()
         values, mode, numbers = self._parts(rest)
         counts, numbers = self._counts(numbers) if numbers else (None, [])
         params = self._params(line, name, values)
-        printed = printed_number(" ".join(numbers))
-        if params is None or counts is None or printed is None or (self.has_mode and mode is None):
+        number = number_text(" ".join(numbers))
+        if params is None or counts is None or number is None or (self.has_mode and mode is None):
             return None
         benchmark, _, label = name.partition(":")
-        return ScoreRow(benchmark, label, params, mode, counts.get("Thr"), printed)
+        threads = next((counts[name] for name in _THREADS if name in counts), None)
+        return TextRow(benchmark, label, params, mode, threads, number)
 
     def _parts(self, rest: list[str]) -> tuple[list[str], str | None, list[str]]:
         """Return the words of the parameters, the mode, and the words of the numbers.
@@ -231,13 +291,13 @@ class ScoreColumns:
 
         A single count is left out for what was not counted.
         """
-        if len(self.counts) == 1 and not (is_count(words[0]) and printed_number(" ".join(words[1:]))):
+        if len(self.counts) == 1 and not (is_count(words[0]) and number_text(" ".join(words[1:]))):
             return {}, words
         texts = words[: len(self.counts)]
         if not all(is_count(text) for text in texts):
             return None, []
         counts = dict(zip(self.counts, map(int, texts), strict=False))
-        is_odd = not 1 <= counts.get("Thr", 1) <= MAX_THREADS
+        is_odd = any(not 1 <= counts.get(name, 1) <= MAX_THREADS for name in _THREADS)
         return None if is_odd else counts, words[len(self.counts) :]
 
     def _params(self, line: str, name: str, words: list[str]) -> dict[str, str] | None:
@@ -272,17 +332,30 @@ def columns_of(line: str) -> ScoreColumns | None:
     )
 
 
+def number_text(text: str) -> NumberText | None:
+    """Return the parts of ``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op`` or ``NaN ---``; None for other texts."""
+    words = with_usual_signs(text)
+    found = _SCORE.fullmatch(words) or _SCORE_WITH_SIGN.fullmatch(words)
+    if found:
+        return NumberText(found["score"], found["error"] or "", found["unit"].replace(" ", ""))
+    about = _ABOUT.fullmatch(words)
+    return NumberText("", "", about["unit"].replace(" ", ""), about["power"]) if about else None
+
+
+def with_usual_signs(text: str) -> str:
+    """Return the text of a number with ± and ≈ for what was printed instead of them, and single blanks."""
+    return " ".join(_ABOUT_SIGN.sub(" ≈ ", _ERROR_SIGN.sub(" ± ", text)).replace("’", "'").split())
+
+
 def printed_number(text: str) -> Printed | None:
-    """Return the number of ``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op`` or ``NaN ---``; None for other texts."""
-    words = " ".join(_ABOUT_SIGN.sub(" ≈ ", _ERROR_SIGN.sub(" ± ", text)).split())
-    found = _SCORE.fullmatch(words)
+    """Return a number that stands alone; None for other texts, and for one that is too large."""
+    found = number_text(text)
     if not found:
         return None
-    if found["score"][0] in "≈?\ufffd":
-        power = _power_of_ten(found["score"][2:])
-        measured = None if power is None else Score(power, found["unit"], None, True)
-        return Printed(found["unit"], measured, is_lost=power is None)
-    return printed_score(decimal(found["score"]), decimal(found["error"] or "NaN"), found["unit"])
+    try:
+        return found.printed(style_of(found.numbers))
+    except ValueError:
+        return None
 
 
 def printed_score(score: float | None, error: float | None, unit: str) -> Printed | None:
@@ -295,7 +368,7 @@ def printed_score(score: float | None, error: float | None, unit: str) -> Printe
 
 
 def is_decimal(text: str) -> bool:
-    return text in _NOT_A_NUMBER or _NUMBER.fullmatch(text) is not None
+    return text in NOT_A_NUMBER or _DECIMAL.fullmatch(text) is not None
 
 
 def is_count(text: str) -> bool:
@@ -304,7 +377,7 @@ def is_count(text: str) -> bool:
 
 def decimal(text: str) -> float | None:
     """Return the number that a decimal text is, with a decimal point or comma; None for NaN and Infinity."""
-    return None if text in _NOT_A_NUMBER else float(text.replace(",", "."))
+    return None if text in NOT_A_NUMBER else float(text.replace(",", "."))
 
 
 def _power_of_ten(text: str) -> float | None:

@@ -17,7 +17,7 @@ EXPECTED = ".expected.json"
 ONE_RESULT_A_LINE = frozenset(
     {
         *("insert_benchmark", "jmh_csv", "jmh_text", "mysqlslap", "per_operation", "qps_json", "qps_table"),
-        *("dtrace", "hammerdb", "pgbench", "run_lines"),
+        *("bexhoma", "dtrace", "hammerdb", "pgbench", "run_lines"),
     }
 )
 # Real files that may be read but not all copied; a machine without them skips what needs them.
@@ -68,12 +68,24 @@ def read(name, data):
     return Read(found, _parts_of_companion(report), frozenset((*source.warnings, *report.warnings)))
 
 
+def _by_itself(run):
+    is_told_apart = bool(run.headings)
+    return replace(
+        run,
+        key="",
+        heading="",
+        repetition=None,
+        product=None if is_told_apart else run.product,
+        version=None if is_told_apart else run.version,
+    )
+
+
 def _parts_of_results(report, *, split):
     tables = {}
     for table in report.intervals:
         tables.setdefault(table.run, []).append(repr(replace(table, run="")))
-    # A key, and the number of a repetition, depend on the runs beside this one.
-    runs = [(replace(run, key="", repetition=None), tables.get(run.key, ())) for run in report.runs]
+    # A key, a heading and the number of a repetition depend on the runs beside this one.
+    runs = [(_by_itself(run), tables.get(run.key, ())) for run in report.runs]
     if split:
         single = [repr(replace(run, readings=(one,), options={})) for run, _ in runs for one in run.readings]
         return Counter([*single, *(table for _, tables in runs for table in tables)])

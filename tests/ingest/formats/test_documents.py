@@ -40,7 +40,7 @@ def test_a_document_is_text_code_and_tables_under_their_headings():
 @pytest.mark.parametrize(
     ("heading", "title"),
     [
-        ("### The *third* one ###", "The *third* one"),
+        ("### The *third* one ###", "The third one"),
         ("AMD EPYC\n========", "AMD EPYC"),
         ("AMD EPYC\n---", "AMD EPYC"),
         ("== AMD EPYC", "AMD EPYC"),
@@ -107,8 +107,22 @@ def test_a_cell_is_what_its_reader_sees():
         "5 ± 1",
         "d",
     )
-    assert plain_text("snake_case_name") == "snake_case_name"
-    assert plain_text("*") == "*"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("_**July the 25th**_", "July the 25th"),
+        ("**a** and *b*", "a and b"),
+        ("snake_case_name", "snake_case_name"),
+        ("__init__", "init"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("*", "*"),
+        ("a*b*c", "a*b*c"),
+    ],
+)
+def test_emphasis_is_taken_away_and_what_only_looks_like_it_is_not(text, seen):
+    assert plain_text(text) == seen
 
 
 def test_a_file_without_any_of_it_is_one_block_of_text():

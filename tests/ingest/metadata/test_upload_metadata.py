@@ -174,7 +174,10 @@ def test_json_that_cannot_be_kept_is_refused(field, text, message):
         ({"A": "MariaDB"}, "must give a JSON object for 'A'"),
         (
             {"A": {"threads": 4}},
-            "'A' gives 'threads'; a column can be given product, version, build, configuration, workload",
+            (
+                "'A' gives 'threads'; a column can be given product, version, build, hardware, "
+                "configuration, workload"
+            ),
         ),
         (
             {"A": {"version": 1.5}},

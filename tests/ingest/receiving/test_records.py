@@ -116,7 +116,7 @@ def test_a_map_wins_for_the_columns_that_it_names():
 
 def test_a_pattern_that_names_nothing_is_a_warning():
     result = decided(DRIVERS, hardware="box", map={"Drizzle-*": {"build": "x"}})
-    assert result.warnings[0] == "'Drizzle-*' in map names no column or benchmark of the file"
+    assert result.warnings[0] == "'Drizzle-*' in map names no column, benchmark or heading of the file"
 
 
 def test_a_pattern_may_name_a_benchmark():
@@ -125,6 +125,59 @@ def test_a_pattern_may_name_a_benchmark():
         run, hardware="box", map={"*.drizzle": {"product": "Drizzle", "version": "1.3", "workload": "s"}}
     )
     assert (record.product, record.version, record.workload) == ("Drizzle", "1.3", "s")
+
+
+MACHINES = [
+    a_run(key=f"{machine}/DO 1", workload="DO 1", headings=("Results", machine), heading=machine)
+    for machine in ("AMD EPYC", "Intel Xeon")
+]
+CONNECTOR = {"product": "JDBC", "version": "1.1"}
+
+
+def places_of(result):
+    return [(record.hardware, record.configuration) for record in result.records]
+
+
+def test_a_heading_that_tells_runs_apart_is_their_configuration():
+    result = decided(MACHINES, **CONNECTOR, hardware="box")
+    assert places_of(result) == [("box", "AMD EPYC"), ("box", "Intel Xeon")]
+    one = decided(MACHINES, **CONNECTOR, hardware="box", configuration="tuned")
+    assert places_of(one) == [("box", "tuned"), ("box", "tuned")]
+    assert "gives one configuration to runs for which the file names 2" in one.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "places"),
+    [
+        (
+            {"AMD*": {"hardware": "epyc"}, "Intel Xeon": {"hardware": "xeon"}},
+            [("epyc", "default"), ("xeon", "default")],
+        ),
+        ({"AMD*": {"hardware": "epyc"}}, [("epyc", "default"), ("box", "Intel Xeon")]),
+        ({"Results": {"hardware": "lab"}}, [("lab", "AMD EPYC"), ("lab", "Intel Xeon")]),
+        (
+            {"DO 1": {"hardware": "lab"}, "AMD*": {"configuration": "one"}},
+            [("lab", "one"), ("lab", "Intel Xeon")],
+        ),
+    ],
+    ids=["each is a machine", "one of them is", "a heading that they share", "a benchmark and a heading"],
+)
+def test_a_map_says_what_headings_are(patterns, places):
+    assert places_of(decided(MACHINES, **CONNECTOR, hardware="box", map=patterns)) == places
+
+
+def test_no_other_machine_is_needed_where_the_map_names_all():
+    patterns = {"AMD*": {"hardware": "epyc"}, "Intel*": {"hardware": "xeon"}}
+    assert len(decided(MACHINES, **CONNECTOR, map=patterns).records) == 2
+    assert "hardware" in missing(MACHINES, **CONNECTOR, map={"AMD*": {"hardware": "epyc"}})
+
+
+def test_facts_of_the_machine_are_not_those_of_another_one():
+    meta = {"hardware": {"cpu_model": "EPYC"}}
+    records = decided(
+        MACHINES, **CONNECTOR, hardware="epyc", meta=meta, map={"Intel*": {"hardware": "xeon"}}
+    ).records
+    assert [bool(record.hardware_facts) for record in records] == [True, False]
 
 
 def test_meta_does_not_make_one_of_what_the_file_tells_apart():

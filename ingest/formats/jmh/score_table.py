@@ -1,0 +1,123 @@
+"""A table of scores as it is read: its head, its rows line by line, and what of them is no row."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ingest.formats.jmh.cell_columns import CellColumns, cell_columns_of, separator_of, split_line
+from ingest.formats.jmh.numbers import NumberStyle, style_of
+from ingest.formats.jmh.results import MODES, scale_of
+from ingest.formats.jmh.table import BenchmarkEntries, ScoreColumns, ScoreRow, TextRow, columns_of, listed
+from ingest.formats.outputs import quoted
+from ingest.formats.report import FormatError
+
+_MAX_NAMED_LINES = 3
+
+
+@dataclass(slots=True)
+class ScoreTable:
+    """``separator`` is the sign between the cells of a line; empty where blanks align them.
+
+    ``others`` are lines within the table that are no rows of it.
+    """
+
+    line: int
+    columns: ScoreColumns | CellColumns
+    separator: str = ""
+    rows: list[tuple[int, TextRow]] = field(default_factory=list)
+    others: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        return self.columns.params
+
+    @property
+    def has_mode(self) -> bool:
+        return self.columns.has_mode
+
+    def row_of(self, line: str) -> TextRow | None:
+        """Return the row that a line is; None where it is none."""
+        if isinstance(self.columns, CellColumns):
+            return self.columns.row(split_line(line, self.separator))
+        return self.columns.row(line)
+
+    def looks_like_a_row(self, line: str) -> bool:
+        """Return whether a line that cannot be read was meant to be a row."""
+        words = line.split()
+        has_number = any(word[0].isdigit() for word in words[1:])
+        has_unit = len(words) > 2 and scale_of(words[-1]) is not None
+        return has_number and (has_unit or any(word in MODES for word in words[1:]))
+
+    def may_begin_a_row(self, text: str) -> bool:
+        """Return whether a text may be the beginning of a row: of one more benchmark of a class, say."""
+        name = text.split(maxsplit=1)[0]
+        return any(_begins_alike(name, row.benchmark) for _, row in self.rows)
+
+    def knows(self, unit: str) -> bool:
+        """Return whether a unit is a whole one, not half of one."""
+        return scale_of(unit) is not None or any(row.number.unit == unit for _, row in self.rows)
+
+    @property
+    def style(self) -> NumberStyle:
+        return style_of(text for _, row in self.rows for text in row.number.numbers)
+
+    def entries(self) -> BenchmarkEntries:
+        """Return the benchmarks of the table.
+
+        Raise FormatError for numbers of several styles, and for a score in a unit that is none of JMH's.
+        """
+        style, entries = self.style, BenchmarkEntries()
+        for number, row in self.rows:
+            try:
+                printed = row.number.printed(style)
+            except ValueError as error:
+                mark = "comma" if style.decimal == "," else "point"
+                raise FormatError(
+                    f"{str(error)!r}: other numbers of the table have a {mark} before their decimals; "
+                    "write all of them in one way",
+                    number,
+                ) from None
+            if printed is None:
+                self.others.append((number, row.number.score))
+            else:
+                entries.add(number, ScoreRow(*row[:5], printed))
+        return entries
+
+    def warnings(self, *, is_of_jmh: bool) -> Iterator[str]:
+        """Yield what is not read, and numbers that could be meant in another way.
+
+        ``is_of_jmh``: the table stands in an output of JMH, which prints three decimals.
+        """
+        name = f"the table in line {self.line}"
+        for number, text in self.others[:_MAX_NAMED_LINES]:
+            yield f"line {number} is no row of {name} and was not read: {quoted(text.strip())}"
+        if (more := len(self.others) - _MAX_NAMED_LINES) > 0:
+            yield f"{more} more lines of {name} are no rows and were not read"
+        if isinstance(self.columns, CellColumns) and self.columns.unread:
+            names = listed([quoted(unread) for unread in self.columns.unread])
+            yield f"{name} has columns that are none of JMH's and were not read: {names}"
+        style = self.style
+        if style.doubtful and not (is_of_jmh and style.decimal == ","):
+            mark = "," if "," in style.doubtful else "."
+            meaning = "its decimals" if mark == style.decimal else "thousands"
+            sign = "comma" if mark == "," else "point"
+            yield f"the {sign} of {quoted(style.doubtful)} in {name} is taken for that of {meaning}"
+
+
+def table_at(line: str, number: int) -> ScoreTable | None:
+    """Return the table whose head a line is; None where it is none."""
+    if columns := columns_of(line):
+        return ScoreTable(number, columns)
+    separator = separator_of(line)
+    cells = cell_columns_of(split_line(line, separator)) if separator else None
+    return ScoreTable(number, cells, separator) if cells else None
+
+
+def _begins_alike(name: str, benchmark: str) -> bool:
+    group = benchmark.rpartition(".")[0]
+    return benchmark.startswith(name) or (bool(group) and name.startswith(f"{group}."))
+
+
+def table_of_cells(line: int, head: Sequence[str]) -> ScoreTable | None:
+    """Return the table of a document whose head these cells are; None where it is none of JMH's."""
+    columns = cell_columns_of(head)
+    return ScoreTable(line, columns) if columns else None
