@@ -30,7 +30,7 @@ def test_names_say_what_differs():
         "rw, 8 threads",
     ]
     assert names([make_series(), make_series(configuration="tuned")]) == ["default", "tuned"]
-    assert names([make_series(line="10.6"), make_series(branch="main")]) == ["releases 10.6", "main"]
+    assert names([make_series(line="10.6"), make_series(branch="main")]) == ["10.6", "main"]
 
 
 def test_a_series_alone_is_called_by_its_server():

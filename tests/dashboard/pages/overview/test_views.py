@@ -201,7 +201,7 @@ def test_a_quiet_nightly_project_has_no_matrix_but_its_workloads(client, project
     assert "nothing new, nothing open." in text_of(answer)
     assert re.search(r"oltp_read_only 4 threads 99\.60 tps −0\.4 % as usual, ± \d\.\d %", text_of(answer))
     assert 'id="matrix"' not in answer.content.decode()
-    assert 'aria-label="28 groups, ' in answer.content.decode()
+    assert 'aria-label="28 points, ' in answer.content.decode()
 
 
 def test_one_night_far_off_is_told_and_not_confirmed(client, project):
