@@ -58,6 +58,9 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
         "configuration, workload",
     )
     meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
+    metric = serializers.CharField(
+        required=False, help_text="what the numbers of a plain table are: tps, p95 (us), rss_mb [MB, lower]"
+    )
     metrics = serializers.JSONField(
         required=False,
         help_text="what the project's own metrics are: name to unit, direction, watched, smallest_change, "

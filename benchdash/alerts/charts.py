@@ -9,6 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.used_units import change_point_in_unit, scaled
 from benchdash.results import wording
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
@@ -50,8 +51,10 @@ def picture(change_point: ChangePoint, points: Sequence[Point], index: int) -> b
 
 class _Drawing:
     def __init__(self, change_point: ChangePoint, points: Sequence[Point], index: int) -> None:
-        self.change_point, self.points, self.index = change_point, points, index
-        self.low, self.high = _range(change_point, [point.value for point in points])
+        used = change_point.series.used
+        self.change_point = change_point_in_unit(change_point, used)
+        self.points, self.index = [scaled(point, used.factor) for point in points], index
+        self.low, self.high = _range(self.change_point, [point.value for point in self.points])
         self.image = Image.new("RGB", (WIDTH * _SCALE * _SMOOTH, HEIGHT * _SCALE * _SMOOTH), _PAPER)
         self.draw = ImageDraw.Draw(self.image)
         self.factor = _SCALE * _SMOOTH

@@ -142,7 +142,7 @@ def _missing_line(missing: Missing, slug: str) -> MissingLine:
 
 def _row_line(row: Standing) -> RowLine:
     threads = sentences.threads_of(row)
-    value = "" if row.value is None else f"{number(row.value)} "
+    value = "" if row.shown_value is None else f"{number(row.shown_value)} "
     return RowLine(
         workload=f"{row.workload}, {threads}" if threads else row.workload,
         place=str(row.place),

@@ -31,6 +31,7 @@ from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
 from benchdash.regressions.ranges import range_of
 from benchdash.regressions.surroundings import around
+from benchdash.regressions.used_units import in_used_unit
 from benchdash.results.metrics import family
 from benchdash.results.points import Point, histories
 from benchdash.results.wording import MINUS, NO_BREAK, change, count, counted, metric_name, unit_words
@@ -307,6 +308,7 @@ def _actions(alert: Alert) -> dict[str, str]:
 
 
 def _evidence(change_point: ChangePoint, points: Sequence[Point]) -> ChangedSeries:
+    change_point = in_used_unit(change_point)
     series = change_point.series
     threads = "" if series.threads is None else f", {threads_words(series.threads)}"
     return ChangedSeries(

@@ -15,6 +15,7 @@ from benchdash.dashboard.pages.latency import views as latency
 from benchdash.dashboard.pages.lines import views as lines
 from benchdash.dashboard.pages.mail_links import views as mail_links
 from benchdash.dashboard.pages.matrix import views as matrix
+from benchdash.dashboard.pages.metrics import views as metrics
 from benchdash.dashboard.pages.my_morning import views as my_morning
 from benchdash.dashboard.pages.operations import views as operations
 from benchdash.dashboard.pages.overview import views as overview
@@ -35,7 +36,7 @@ app_name = "dashboard"
 
 _PAGES = (
     *(overview, lines, curves, latency, matrix, sweep, pair, articles, history, runs, incidents, rule),
-    *(uploads, upload_changes, catalogue, workload_groups, subscriptions, alerts),
+    *(uploads, upload_changes, catalogue, workload_groups, metrics, subscriptions, alerts),
     *(people, webhooks, feed, search),
 )
 _project_pages = [address for views in _PAGES for address in views.urlpatterns]

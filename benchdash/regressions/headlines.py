@@ -6,6 +6,7 @@ from typing import Final
 from django.utils import timezone
 
 from benchdash.regressions.models import ChangePoint, Incident, Silence
+from benchdash.regressions.used_units import in_used_unit
 from benchdash.regressions.watched_metrics import counted
 from benchdash.results import wording
 from benchdash.results.metrics import family
@@ -74,6 +75,7 @@ def largest_figure(incident: Incident) -> str:
 
 def levels(change_point: ChangePoint) -> str:
     """Write ``0.28 to 0.36 ms``, ``0 to 4 a minute``."""
+    change_point = in_used_unit(change_point)
     series = change_point.series
     unit = wording.unit_words(series.metric, series.unit)
     if change_point.change is None and (what := counted(series.metric)):

@@ -1,5 +1,6 @@
 """The options of a project about opinions; by default the settings of the installation hold."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -95,6 +96,35 @@ def equivalence_margin(project: Project) -> float:
     """Return the relative difference of two versions that does not matter: 0.02 is 2 %."""
     margin = project.options.get(EQUIVALENCE_MARGIN)
     return float(settings.EQUIVALENCE_MARGIN if margin is None else margin)
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """The relative differences that do not matter: the usual one, and those of single metrics."""
+
+    usual: float
+    metrics: MetricRules
+
+    def of(self, metric: str, levels: Iterable[float]) -> float:
+        """Return the difference from any of these levels that does not matter for a metric.
+
+        One that a project says in the unit of the metric is taken as a share of the highest level: so it is
+        never too much of any of them.
+        """
+        smallest = self.metrics.smallest_change(metric)
+        if smallest is None:
+            return self.usual
+        highest = max(levels, default=0.0)
+        shares = [
+            smallest.relative,
+            smallest.absolute / highest if smallest.absolute and highest > 0 else None,
+        ]
+        return max((share for share in shares if share is not None), default=self.usual)
+
+
+def margins_of(project: Project) -> Margins:
+    """Read which differences of a project do not matter; one statement."""
+    return Margins(equivalence_margin(project), rules_of(project.pk))
 
 
 def release_line_order(project: Project) -> list[str]:

@@ -26,6 +26,7 @@ from benchdash.results.models import (
     Workload,
     WorkloadCount,
 )
+from benchdash.results.used_units import unit_printed
 
 # The newest runs tell what people look at now, whatever the archives of the project hold.
 _NEWEST_RUNS: Final = 2000
@@ -172,7 +173,7 @@ def _names(model: type[Model], *conditions: Q, most: int | None = None) -> Array
 
 
 class RunRow(NamedTuple):
-    """A run with its main reading, whose metric is None where nothing was read."""
+    """A run with its main reading in the unit that people use; its metric is None where nothing was read."""
 
     pk: int
     started_at: datetime
@@ -192,13 +193,21 @@ class RunRow(NamedTuple):
     value: float | None
 
 
+_READING: Final = {
+    "metric": "series__metric",
+    "unit": "series__unit",
+    "printed_unit": "series__printed_unit",
+    "value": "value",
+}
+
+
 def run_rows(runs: Collection[int]) -> list[RunRow]:
     """Return the rows of these runs, the latest first; one statement."""
     telling = [When(series__metric=metric, then=rank) for rank, metric in enumerate(metrics.FIRST)]
     readings = Measurement.objects.filter(run=OuterRef("pk"), series__is_derived=False)
     main = readings.order_by(
         Case(*telling, default=len(telling)), Collate("series__metric", "C")
-    ).values_list(JSONObject(metric="series__metric", unit="series__unit", value="value"))[:1]
+    ).values_list(JSONObject(**_READING))[:1]
     rows = (
         Run.objects.filter(pk__in=runs)
         .order_by("-started_at", "-pk")
@@ -210,7 +219,10 @@ def run_rows(runs: Collection[int]) -> list[RunRow]:
     )
     found = []
     for *row, excluded_at, warnings, read in rows:
-        reading = (read["metric"], read["unit"], float(read["value"])) if read else (None, None, None)
+        reading: tuple[str | None, str | None, float | None] = (None, None, None)
+        if read:
+            used = unit_printed(read["unit"], read["printed_unit"])
+            reading = (read["metric"], used.unit, used.of(float(read["value"])))
         found.append(RunRow._make((*row, excluded_at is not None, bool(warnings), *reading)))
     return found
 

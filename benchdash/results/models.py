@@ -13,6 +13,7 @@ from benchdash.accounts.models import Project, User
 from benchdash.results import readings
 from benchdash.results.distributions import BUCKET_COLUMNS, VALUE_COLUMNS
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN
+from benchdash.results.used_units import UsedUnit, unit_printed
 
 UNKNOWN_VERSION = "unknown"
 DEFAULT_CONFIGURATION = "default"
@@ -498,6 +499,11 @@ class Series(models.Model):
     def __str__(self) -> str:
         threads = "" if self.threads is None else f", {self.threads} threads"
         return f"{self.product} {self.branch or self.line} {self.workload}{threads}, {self.metric}"
+
+    @property
+    def used(self) -> UsedUnit:
+        """The unit that people use, which pages and mails show figures in."""
+        return unit_printed(self.unit, self.printed_unit)
 
     @property
     def higher_is_better(self) -> bool:

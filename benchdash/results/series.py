@@ -155,6 +155,17 @@ def adopt_or_refuse_units(measured: Sequence[Measured]) -> None:
             raise RecordError(_conflict(now, reading))
 
 
+def note_printed_units(measured: Sequence[Measured]) -> None:
+    """Keep the unit that the newest reading of each series was printed in."""
+    newest = {
+        series.pk: reading.printed_unit
+        for series, _, reading in measured
+        if series.printed_unit != reading.printed_unit
+    }
+    rows = [Series(pk=pk, printed_unit=unit) for pk, unit in sorted(newest.items())]
+    Series.objects.bulk_update(rows, ["printed_unit"], batch_size=100)
+
+
 def _adopt(readings: Mapping[int, Reading]) -> dict[int, StoredSeries]:
     """Give series the units of these readings, by the id of a series, and return them as they are now."""
     fields = ("unit", "direction", "printed_unit")

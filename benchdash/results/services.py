@@ -27,6 +27,7 @@ from benchdash.results.series import (
     delete_measurements,
     identities_of,
     line_of,
+    note_printed_units,
     series_for,
 )
 
@@ -490,6 +491,7 @@ def _measure(project: Project, read: _Read, *, anew: bool, left: set[int], quiet
         for reading in readings
     ]
     adopt_or_refuse_units(measured)
+    note_printed_units(measured)
     rows = sorted([(one.pk, run_id, r.value, r.low, r.high) for one, run_id, r in measured])
     gone = _delete_measurements([run_id for run_id, _, _ in read], stay=rows) if anew else set()
     if rows:

@@ -3,7 +3,8 @@
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
 ``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats. A format may
 also have ``near_miss(lines: Sequence[str]) -> NearMiss | None``, which says of the lines of a file that no
-format recognises what they lack to be its own.
+format recognises what they lack to be its own, and ``recognise_numbers(head: bytes) -> bool``, which is asked
+where the sender says what the numbers of a file are.
 """
 
 import importlib
@@ -47,6 +48,9 @@ def recognise(source: Source) -> str:
     """
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
     names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
+    if not names and source.metric:
+        asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in FORMATS.items()}
+        names = [name for name, knows in asked.items() if knows and knows(source.head)]
     if len(names) == 1:
         return names[0]
     if names:

@@ -20,10 +20,13 @@ from benchdash.results.models import (
 )
 from benchdash.results.sessions import SESSION_TAG
 from ingest.formats import FORMATS
+from ingest.formats.report import FormatError
+from ingest.formats.tables.metric_words import metric_of_sender
 from ingest.masking import mask_text
 
 MAX_THREADS = 1_000_000
 MAX_PATTERN_LENGTH = 500
+MAX_METRIC_LENGTH = 150
 # What no database stores.
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 # What one column, benchmark or heading of a file may be said to be.
@@ -225,6 +228,15 @@ def _map(value: Any) -> dict[str, dict[str, str]]:
     return mapped
 
 
+def _metric(value: Any) -> str:
+    text = _text(MAX_METRIC_LENGTH)(value)
+    try:
+        metric_of_sender(text)
+    except FormatError as error:
+        raise ValueError(error.message) from None
+    return text
+
+
 def _metrics(value: Any) -> dict[str, dict[str, Any]]:
     """Read what is said of metrics: ``{"rss_mb": {"unit": "MB", "direction": "lower"}}``."""
     said: dict[str, dict[str, Any]] = {}
@@ -331,6 +343,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "map": _map,
     "meta": _object,
     "metrics": _metrics,
+    "metric": _metric,
     "format": _format,
     "pattern": _text(MAX_PATTERN_LENGTH),
     "path_map": _object,

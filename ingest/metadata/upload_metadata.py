@@ -55,6 +55,7 @@ class Metadata:
     map: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metric: str | None = None
     format: str | None = None
     pattern: str | None = None
     path_map: Mapping[str, Any] = field(default_factory=dict)

@@ -79,8 +79,10 @@ def understand_arrival(project: Project, arrival: Arrival, *, received_at: datet
 def parse(data: bytes, name: str, metadata: Metadata) -> tuple[str, ParsedReport]:
     """Return the format and what it found. Raises FormatError."""
     chosen = metadata.format or metadata.meta.get("format")
+    metric = metadata.metric or metadata.meta.get("metric") or ""
     try:
-        return formats.parse(Source(data, name, result_limits()), str(chosen) if chosen else None)
+        source = Source(data, name, result_limits(), metric=str(metric))
+        return formats.parse(source, str(chosen) if chosen else None)
     except FormatError:
         raise
     except Exception:

@@ -102,7 +102,7 @@ def test_of_a_known_metric_only_what_is_watched_and_matters_is_said(world):
     ("body", "field"),
     [
         ({}, "name"),
-        ({"name": "nothing"}, "name"),
+        ({"name": "nothing", "direction": "lower"}, "name"),
         ({"name": "rss_mb", "direction": "sideways"}, "direction"),
         ({"name": "rss_mb", "smallest_change": 0}, "smallest_change"),
         ({"name": "rss_mb", "smallest_change_absolute": -1}, "smallest_change_absolute"),

@@ -11,8 +11,10 @@ from benchdash.alerts.services import owe_alerts, send_owed_alerts
 from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.comparison.gate import decide
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.options import Margins
 from benchdash.regressions.services import analyse_touched, say_of_metric
-from benchdash.results.models import Series
+from benchdash.regressions.watched_metrics import MetricRules
+from benchdash.results.models import ProjectMetric, Series
 from benchdash.results.readings import Reading, reading
 from tests.builders import make_project, make_record, make_runs
 
@@ -129,3 +131,21 @@ def test_a_metric_that_is_not_watched_is_drawn_only(project):
     nights(project, AFTER, first=10)
     assert not ChangePoint.objects.exists()
     assert Series.objects.get(metric="rss_mb").measurements.count() == 20
+
+
+def test_differences_that_do_not_matter_are_those_of_the_metric():
+    rules = MetricRules(
+        {
+            "recall": ProjectMetric(name="recall", smallest_change_absolute=0.019),
+            "rss_mb": ProjectMetric(name="rss_mb", smallest_change=0.1),
+            "size": ProjectMetric(name="size", smallest_change=0.1, smallest_change_absolute=50),
+        }
+    )
+    margins = Margins(0.02, rules)
+    assert margins.of("tps", [100]) == 0.02
+    assert margins.of("rss_mb", [100]) == 0.1
+    # As a share of the highest level.
+    assert margins.of("recall", [0.95, 0.5]) == 0.02
+    assert margins.of("size", [100]) == 0.5
+    assert margins.of("size", [1000]) == 0.1
+    assert margins.of("recall", [0]) == 0.02

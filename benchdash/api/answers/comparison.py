@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from benchdash.api.answers.fields import AsIs, CountField, fields_of
+from benchdash.api.answers.fields import AsIs, CountField, fields_of, printed_unit_fields
 from benchdash.regressions.comparison.branch_table import BranchTable
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.gate import Gate
@@ -105,6 +105,9 @@ class ComparisonRowSerializer(serializers.Serializer[Any]):
     direction = serializers.ChoiceField(choices=Series.Direction.choices)
     base = BaseCellSerializer(allow_null=True)
     cells = CellsField()
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), **printed_unit_fields("used")}
 
 
 class GroupSummarySerializer(serializers.Serializer[Any]):

@@ -34,6 +34,15 @@ class AsIs(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
+def printed_unit_fields(path: str) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+    """Return the fields that say in which unit people use figures, read from the UsedUnit at ``path``."""
+    help_text = "the unit of the newest file, which pages show; figures times `printed_factor` are in it"
+    return {
+        "printed_unit": serializers.CharField(source=f"{path}.unit", help_text=help_text),
+        "printed_factor": serializers.FloatField(source=f"{path}.factor"),
+    }
+
+
 class BoundField(serializers.FloatField):
     """The end of an interval; null where nothing limits it."""
 

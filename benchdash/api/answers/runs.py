@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.addresses import absolute
-from benchdash.api.answers.fields import AsIs, CountField, is_member
+from benchdash.api.answers.fields import AsIs, CountField, is_member, printed_unit_fields
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.controls import is_control
 from benchdash.results.models import IntervalSamples, Run, Series
@@ -76,6 +76,9 @@ class ReadingSerializer(serializers.Serializer[Any]):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     series = serializers.IntegerField(source="series_id")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), **printed_unit_fields("series.used")}
 
 
 class ConfigurationContentSerializer(serializers.Serializer[Any]):
@@ -160,6 +163,9 @@ class SeriesSerializer(serializers.Serializer[Any]):
     is_derived = serializers.BooleanField()
     points = serializers.IntegerField()
     sensitivity = SensitivitySerializer(allow_null=True, default=None)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), **printed_unit_fields("used")}
 
 
 class PointsChangePointSerializer(serializers.Serializer[Any]):

@@ -19,6 +19,7 @@ from benchdash.regressions.comparison.branch_table import (
 from benchdash.regressions.comparison.columns import Column, SelectorError, names, short_id
 from benchdash.regressions.comparison.comparability import SingleSessions
 from benchdash.regressions.comparison.rows import RelativeTo, Row
+from benchdash.regressions.comparison.shown_units import table_in_used_units
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.results.points import Point
 from benchdash.results.workload_groups import Grouping
@@ -101,7 +102,8 @@ def of_versions(
         threads = f"&threads={rows[0].threads}" if len(rows) == 1 and rows[0].threads is not None else ""
         return f"{url}?{chosen}&base={short_id(against)}&workload={workloads[rows[0].workload]}{threads}"
 
-    return MatrixSource(Head(called[0]), list(map(Head, called[1:])), table, link)
+    shown = table and table_in_used_units(table)
+    return MatrixSource(Head(called[0]), list(map(Head, called[1:])), shown, link)
 
 
 def of_branch(
@@ -137,7 +139,7 @@ def of_branch(
     return MatrixSource(
         base=_head(found.base_group) if found.base_group else base_head(base),
         heads=[_head(group) for group in found.groups],
-        table=found.table,
+        table=table_in_used_units(found.table),
         link=link,
         groups=found.groups,
         base_group=found.base_group,

@@ -26,6 +26,7 @@ from benchdash.regressions.comparison.columns import (
     names,
     short_id,
 )
+from benchdash.regressions.comparison.shown_units import table_in_used_units
 from benchdash.regressions.comparison.version_table import (
     ComparisonTable,
     compare_all_metrics,
@@ -68,7 +69,7 @@ def tables_of(
             found[metric] = compare_columns(
                 project, metric=metric, base=base, columns=others, workloads=workloads, threads=threads
             )
-    return [found[metric] for metric in shown if metric in found]
+    return [table_in_used_units(found[metric]) for metric in shown if metric in found]
 
 
 def lines_of(columns: ChosenColumns) -> list[VersionLine]:

@@ -66,6 +66,7 @@ _MORE = (
     _Entry("Hardware", "hardware"),
     _Entry("Configurations", "configurations"),
     _Entry("Workloads", "workloads", frozenset({"workload_groups"})),
+    _Entry("Metrics", "metrics", frozenset({"metric_change"})),
     _Entry("Subscriptions", "subscriptions", members=True),
     _Entry("Alerts", "alerts", members=True),
     _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),

@@ -8,12 +8,14 @@ from benchdash.dashboard.templatetags.figures import mark
 from benchdash.regressions import headlines
 from benchdash.regressions.event_words import until_words
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.used_units import in_used_unit
 from benchdash.results.readings import HIGHER
 
 register = template.Library()
 
 register.filter("what_happened", headlines.what_happened)
 register.filter("headline", headlines.figure)
+register.filter("in_used_unit", in_used_unit)
 register.filter("levels", headlines.levels)
 register.filter("series_words", headlines.series_words)
 register.filter("silence_words", headlines.silence_words)

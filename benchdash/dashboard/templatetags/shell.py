@@ -15,6 +15,7 @@ from benchdash.dashboard.shell.chapters import EXPLAINED_AT
 from benchdash.dashboard.shell.filters import FilterLine
 from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.navigation import navigation, tabs
+from benchdash.results.readings import UNKNOWN
 
 register = template.Library()
 
@@ -44,6 +45,20 @@ def page_tabs(context: RequestContext) -> dict[str, Any]:
     if not (request and page):
         return {"tabs": []}
     return {"tabs": tabs(page.project, page.viewer, _current(request), _selection(context))}
+
+
+@register.simple_tag(takes_context=True)
+def unsaid_direction(context: RequestContext, metric: str, direction: str) -> str:
+    """Say of a metric that nobody has said which direction is better, with a link to say it."""
+    if direction != UNKNOWN:
+        return ""
+    url = reverse("dashboard:metrics", args=[context["project"].slug])
+    return format_html(
+        '<p class="quiet unsaid-direction">Nobody has said which direction of {} is better, so it is not'
+        ' judged. <a href="{}#not-said">Say it</a></p>',
+        metric,
+        url,
+    )
 
 
 def _selection(context: RequestContext) -> QueryDict:

@@ -27,7 +27,7 @@ from benchdash.regressions.comparison.rows import (
 )
 from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
-from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.options import margins_of
 from benchdash.regressions.queries import change_points, places
 from benchdash.results.baselines import baselines
 from benchdash.results.models import Baseline, Series
@@ -183,7 +183,7 @@ def branch_table(
     elif base:
         newest = [position for position in newest if not base.is_of(first[position], branch.branch)]
     groups = [first[position] for position in newest]
-    margin = equivalence_margin(project)
+    margin = margins_of(project).of(metric, (cell.value for cell in base_cells.values()))
     found = compared_rows(
         base_cells,
         [cells[position] for position in newest],

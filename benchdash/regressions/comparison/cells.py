@@ -61,6 +61,7 @@ class Cell(NamedTuple):
     forks: tuple[float, ...] = ()
     spans: tuple[Span, ...] = ()
     machine: int = 0
+    printed_unit: str = ""
 
     @property
     def independent(self) -> int:
@@ -99,6 +100,7 @@ def cell_of(point: Point, series: Series) -> Cell:
         direction=series.better,
         sessions=point.sessions,
         machine=series.hardware_id,
+        printed_unit=series.printed_unit,
     )
 
 
@@ -121,6 +123,7 @@ class SeriesRow(NamedTuple):
     unit: str
     direction: Direction
     is_derived: bool
+    printed_unit: str
 
     @property
     def pk(self) -> int:
@@ -314,6 +317,7 @@ def _cells(
                 zip(began_at[run[start:end]].tolist(), ended_at[run[start:end]].tolist(), strict=True)
             ),
             machine=series[at].hardware_id,
+            printed_unit=series[at].printed_unit,
         )
     if _WITH_FORKS in cells:
         cells[_WITH_FORKS] = _with_forks(cells[_WITH_FORKS])

@@ -16,7 +16,7 @@ from benchdash.regressions.comparison.cells import RowKey, cell_of
 from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseFloor
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
 from benchdash.regressions.detection.shifts import find_shifts
-from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.options import Margins, equivalence_margin
 from benchdash.regressions.watched_metrics import MetricRules, rules_of
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.place import Place
@@ -80,7 +80,7 @@ def decide(project: Project, *, product: str, branch: str, commit: str, base: st
     full = _full_commit(stream, commit, field="commit")
     rules = rules_of(project.pk)
     pairs = _pairs(project, stream, rules, product=product, commit=full, base=base) if full else []
-    rows = _rows(pairs, margin=equivalence_margin(project), grouping=grouping_of(project))
+    rows = _rows(pairs, margins=Margins(equivalence_margin(project), rules), grouping=grouping_of(project))
     verdict = _verdict(rows)
     return Gate(
         verdict=verdict,
@@ -163,18 +163,24 @@ def _released(project: Project, rules: MetricRules, *, product: str, version: st
 # --- verdicts ---------------------------------------------------------------------------------------------
 
 
-def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[GateRow]:
+def _rows(pairs: Iterable[_Pair], *, margins: Margins, grouping: Grouping) -> list[GateRow]:
     """Compare in one table for each metric at each place, over which p is adjusted."""
     tables: dict[tuple[Place, str], dict[RowKey, _Pair]] = defaultdict(dict)
     for pair in pairs:
         one = pair.series
         tables[Place.of(one), one.metric][one.workload.name, one.threads] = pair
     rows: list[GateRow] = []
-    for of_table in tables.values():
+    for (_, metric), of_table in tables.items():
         bases = {key: cell_of(pair.base, pair.series) for key, pair in of_table.items() if pair.base}
         groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
         noise = {key: _floor(pair) for key, pair in of_table.items()}
-        compared = compared_rows(bases, [groups], noise=_by_row(noise), margin=margin, group_of=grouping.of)
+        compared = compared_rows(
+            bases,
+            [groups],
+            noise=_by_row(noise),
+            margin=margins.of(metric, (cell.value for cell in bases.values())),
+            group_of=grouping.of,
+        )
         rows += [GateRow(of_table[row.key].series, row) for row in compared]
     return rows
 

@@ -30,6 +30,7 @@ from benchdash.regressions.detection.scatter import (
     independent,
 )
 from benchdash.results.readings import LOWER, UNKNOWN, Direction
+from benchdash.results.used_units import UsedUnit, used_unit
 
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
@@ -82,6 +83,11 @@ class Row:
     @property
     def unit(self) -> str:
         return self._any_cell.unit
+
+    @property
+    def used(self) -> UsedUnit:
+        """The unit that people use of its first cell."""
+        return used_unit(self._any_cell)
 
     @property
     def direction(self) -> Direction:

@@ -43,7 +43,7 @@ from benchdash.regressions.comparison.rows import (
 )
 from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.compare import EQUIVALENT
-from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.options import Margins, margins_of
 from benchdash.results.controls import control_build
 from benchdash.results.models import Run
 from benchdash.results.place import Place
@@ -154,13 +154,14 @@ def compare_columns(
         measured = sorted({one.metric for one in _series(sides, [], workloads, threads)})
         there_is = f"; measured are {', '.join(measured)}" if measured else ""
         raise SelectorError(f"nothing of these versions has the metric {metric!r}{there_is}", field="metric")
+    cells = [by_metric[metric].get(key, {}) for key in _keys(sides)]
     return _table(
         metric,
         sides,
-        [by_metric[metric].get(key, {}) for key in _keys(sides)],
+        cells,
         _floors(series, by_metric) if columns else None,
         control=_control(by_metric[metric], sides),
-        margin=equivalence_margin(project) if margin is None else margin,
+        margin=_margin(margins_of(project), metric, cells[0]) if margin is None else margin,
         relative_to=relative_to,
         grouping=grouping,
     )
@@ -279,18 +280,22 @@ def _tables(
     by_metric: Mapping[str, CellsOfMetric],
 ) -> list[ComparisonTable]:
     """Make the table of each metric; ``keys`` are those of the cells of ``sides``, the base first."""
-    floors, margin = _floors(series, by_metric), equivalence_margin(project)
+    floors, margins = _floors(series, by_metric), margins_of(project)
     return [
         _table(
             metric,
             sides,
             [cells.get(key, {}) for key in keys],
             floors,
-            margin=margin,
+            margin=_margin(margins, metric, cells.get(keys[0], {})),
             control=_control(cells, sides),
         )
         for metric, cells in sorted(by_metric.items())
     ]
+
+
+def _margin(margins: Margins, metric: str, base: Mapping[RowKey, Cell]) -> float:
+    return margins.of(metric, (cell.value for cell in base.values()))
 
 
 def _table(

@@ -24,6 +24,7 @@ from benchdash.results.models import DEFAULT_CONFIGURATION, Series
 from benchdash.results.place import Place
 from benchdash.results.points import Points, moment, read_points
 from benchdash.results.readings import HIGHER, UNKNOWN
+from benchdash.results.used_units import used_unit
 
 USUAL: Final = 0.99
 """The share of nights at an unchanged level that the usual range holds."""
@@ -79,6 +80,7 @@ class Standing:
     threads: Sequence[int | None]
     metric: str
     unit: str
+    printed_unit: str
     direction: str
     value: float | None
     of_level: float | None
@@ -98,6 +100,15 @@ class Standing:
     def each_threads(self) -> "Sequence[Standing]":
         """Return a row for each thread count."""
         return self.parts or [self]
+
+    @property
+    def shown_value(self) -> float | None:
+        """The newest figure in the unit that people use."""
+        return used_unit(self).maybe(self.value)
+
+    @property
+    def shown_unit(self) -> str:
+        return used_unit(self).unit
 
     @property
     def first_threads(self) -> int | None:
@@ -159,6 +170,7 @@ class _Series(NamedTuple):
     threads: int | None
     metric: str
     unit: str
+    printed_unit: str
     direction: str
     product: str
     hardware: str
@@ -178,7 +190,8 @@ class _Series(NamedTuple):
 
 
 _COLUMNS: Final = (
-    *(*Place._fields, "pk", "workload_id", "threads", "metric", "unit", "direction"),
+    *(*Place._fields, "pk", "workload_id", "threads", "metric", "unit"),
+    *("printed_unit", "direction"),
     *("product__name", "hardware__name", "configuration__name", "workload__name"),
 )
 
@@ -368,6 +381,7 @@ def _row(history: _History, sd: float, worth: int) -> Standing:
         threads=history.threads,
         metric=series.metric,
         unit=series.unit,
+        printed_unit=series.printed_unit,
         direction=series.direction,
         value=history.value,
         of_level=ratio,

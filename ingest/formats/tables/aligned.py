@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from ingest.formats.cells import is_cell
+from ingest.formats.headings import product_and_version
 from ingest.formats.report import FormatError
 from ingest.formats.tables.grids import heads_grid, says_metric
 from ingest.formats.tables.heads import HINT, counts_threads, heads_of, heads_workloads, tell_runs
@@ -26,9 +27,11 @@ _NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
 _MAX_LINES_ABOVE = 10
 
 
-def find_aligned(lines: Sequence[str], index: int) -> "AlignedRows | AlignedGrid | None":
-    """Return the table whose names stand on this line, or None."""
-    return _find_rows(lines, index) or _find_grid(lines, index)
+def find_aligned(
+    lines: Sequence[str], index: int, *, is_sure: bool = False
+) -> "AlignedRows | AlignedGrid | None":
+    """Return the table whose names stand on this line, or None; ``is_sure`` as for separated tables."""
+    return _find_rows(lines, index) or _find_grid(lines, index, is_sure=is_sure)
 
 
 # --- a row for each run -----------------------------------------------------------------------------------
@@ -178,7 +181,9 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
                 f"a name and {counted(numbers, 'number')} under {counted(width, 'column')}", number
             )
     misplaced = [number for number, words in rows if not _is_aligned(words, columns)]
-    if misplaced and any(_cells_at_end(words) > width and len(words) > width + 1 for _, words in rows):
+    # Where every name ends in as many numbers, none of them can be a value: there would be too many.
+    counts = {min(_cells_at_end(words), len(words) - 1) for _, words in rows}
+    if misplaced and len(counts) > 1 and max(counts) > width:
         raise FormatError(
             "the values do not stand under their columns; is one missing, or is a number part of a name? "
             "Put them under their columns, or send the table as CSV",
@@ -218,20 +223,39 @@ def _split_names(line: str) -> tuple[str, Words] | None:
     return None
 
 
-def _find_grid(lines: Sequence[str], index: int) -> AlignedGrid | None:
-    split = _split_thread_counts(lines[index]) or _split_names(lines[index])
-    if split and len(split[1]) <= MAX_COLUMNS and _heads_grid(*split, lines, index):
+def _split_versions(line: str, first_row: str) -> tuple[str, Words] | None:
+    """Split a line of products with versions alone, over rows of a name and as many numbers.
+
+    The blanks in front of it are lost where a table is copied.
+    """
+    words, below = _words(line), _words(first_row)
+    are_versions = bool(words) and all(all(product_and_version(word[0])) for word in words)
+    return (
+        ("", words)
+        if are_versions and len(below) > len(words) and _cells_at_end(below) >= len(words)
+        else None
+    )
+
+
+def _find_grid(lines: Sequence[str], index: int, *, is_sure: bool) -> AlignedGrid | None:
+    first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
+    split = (
+        _split_thread_counts(lines[index])
+        or _split_names(lines[index])
+        or _split_versions(lines[index], first_row)
+    )
+    if split and len(split[1]) <= MAX_COLUMNS and _heads_grid(*split, lines, index, is_sure=is_sure):
         return AlignedGrid(index, *split)
     return None
 
 
-def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int) -> bool:
+def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int, *, is_sure: bool) -> bool:
     names = _texts(columns)
     first_row = next((_words(line) for line in islice(lines, index + 1, None) if line.strip()), ())
     are_counts = all(map(_is_count, names))
     if not are_counts and (len(first_row) < 2 or not is_cell(first_row[-1][0])):
         return False
-    names_metric = says_metric(head, lines[max(0, index - _MAX_LINES_ABOVE) : index])
+    names_metric = is_sure or says_metric(head, lines[max(0, index - _MAX_LINES_ABOVE) : index])
     if are_counts:
         return counts_threads(head) and (len(names) > 1 or names_metric)
     return heads_grid(head, names, looks_sure=names_metric and _cells_at_end(first_row) >= len(columns))

@@ -284,12 +284,18 @@ class _Understanding:
             return Column(index, head.text, Role.TEXT)
         if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
             meaning = "threads"
+        is_text = bool(self.cells[index]) and not self._is_numeric(index)
+        if meaning == "threads" and is_text and self._counts_elsewhere(head):
+            return self._text(index, head)
         if meaning == "threads":
             counting = [one for one in self.heads if one.meaning == "threads"]
             first = min(counting, key=lambda one: thread_word_rank(one.text))
             if first is not head and thread_word_rank(first.text) < thread_word_rank(head.text):
                 return Column(index, head.text, Role.SETTING)
         return Column(index, head.text, Role.FACT, fact=meaning)
+
+    def _counts_elsewhere(self, head: Head) -> bool:
+        return any(one.meaning == "threads" and one is not head for one in self.heads)
 
     def _names_values(self) -> bool:
         """Return whether what stands under ``value`` is measured, and not what a setting was given."""
@@ -344,11 +350,11 @@ class _Understanding:
         return head.statistic
 
     def _is_setting(self, index: int, name: str) -> bool:
+        if names_setting(name):
+            return True
         words = _words(name)
         if words & _MEASURED_WORDS:
             return False
-        if words & _SETTING_WORDS:
-            return True
         return (
             bool(words & _EITHER_WORDS)
             and self._is_whole(index)
@@ -534,6 +540,12 @@ class _Understanding:
         return is_time and names_none and not has_unit and not (head.named and not head.named.lacks_unit)
 
 
+def names_setting(name: str) -> bool:
+    """Return whether a name over a column is one of settings, whatever stands below it."""
+    words = _words(name)
+    return bool(words & _SETTING_WORDS) and not words & _MEASURED_WORDS
+
+
 def own_metric_warning(metric: Metric, printed: str) -> str:
     """Return the sentence about a metric that the project measures and benchdash does not know."""
     called = "" if metric.name == printed else f" as {metric.name!r}"
@@ -607,4 +619,5 @@ def _names_product(part: str) -> bool:
 
 
 def _words(name: str) -> set[str]:
-    return set(re.split(r"[\s_\-()\[\]/.]+", in_english(name).casefold())) | {name.casefold()}
+    text = in_english(re.sub(r"[\[(].*?[\])]", " ", name)).casefold()
+    return set(re.split(r"[\s_\-/.]+", text)) | {name.casefold()}

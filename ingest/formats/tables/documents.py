@@ -1,7 +1,7 @@
 """The tables of a document, each under its headings, and the runs that they tell of together."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -10,16 +10,16 @@ from ingest.formats.headings import said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.aligned import find_aligned
-from ingest.formats.tables.drawn import check_footer, drawn_table, tells_results
-from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, join_metrics
-from ingest.formats.tables.grids import read_grid, refuse_relative
-from ingest.formats.tables.heads import tell_runs
+from ingest.formats.tables.drawn import check_footer, drawn_table, holds_numbers, tells_results
+from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
+from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
+from ingest.formats.tables.heads import is_transposed, tell_runs
 from ingest.formats.tables.layouts import Layout
 from ingest.formats.tables.metric_words import Metric, mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
 from ingest.formats.tables.separated import find_separated
-from ingest.formats.tables.table import Table, title_fact
+from ingest.formats.tables.table import Table, title_fact, transposed
 
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
 _MAX_LINES_OF_TEXT = 60
@@ -35,15 +35,41 @@ class _Found:
     warnings: tuple[str, ...] = ()
 
 
+def blocks_within(blocks: Iterable[DocumentBlock]) -> Iterator[DocumentBlock]:
+    """Yield the blocks of a document, of a fence with a document in it those within it."""
+    for block in blocks:
+        within = list(document_blocks(block.lines)) if block.kind is BlockKind.CODE else []
+        if not any(one.kind is BlockKind.TABLE for one in within):
+            yield block
+            continue
+        for one in within:
+            yield replace(one, line=block.line - 1 + one.line, headings=(*block.headings, *one.headings))
+
+
 def any_table(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> bool:
     """Return whether the blocks of a file's head have a table of results."""
-    for block in blocks:
+    for block in blocks_within(blocks):
         if block.kind is BlockKind.TABLE:
             if tells_results(drawn_table(block, lines), _texts_above(block)):
                 return True
-        elif _first_in_text(block, lines):
+        elif _first_in_text(block, lines, is_sure=False):
             return True
     return False
+
+
+def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> Table | None:
+    """Return the first table of names and numbers, whether or not anything says what they are.
+
+    Raise FormatError where its rows do not fit.
+    """
+    for block in blocks_within(blocks):
+        if block.kind is BlockKind.TABLE:
+            drawn = drawn_table(block, lines)
+            if holds_numbers(drawn):
+                return drawn.table()[0]
+        elif layout := _first_in_text(block, lines, is_sure=True):
+            return layout.table(lines[: block.line - 1 + len(block.lines)])[0]
+    return None
 
 
 def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | None:
@@ -52,7 +78,7 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
     Raise FormatError for a table that cannot be understood. Of several that people wrote, such a one is left
     out with a warning.
     """
-    blocks = list(document_blocks(lines))
+    blocks = list(blocks_within(document_blocks(lines)))
     found = list(_tables(blocks, lines, sent))
     if not found:
         return None
@@ -86,6 +112,8 @@ def _refuse_names_given_again(found: Sequence[_Found]) -> None:
 
 
 def _read(table: Table, sent: Metric | None) -> Entries:
+    if is_transposed(table.names, [row.cells[0] for row in table.rows]):
+        table = transposed(table)
     if tell_runs(table.names, may_name_rows=True):
         refuse_relative(table.titles)
         return read_rows(table)
@@ -124,7 +152,8 @@ def _report_of_several(found: Sequence[_Found], sent: Metric | None) -> ParsedRe
     refused: list[FormatError] = []
     for one in found:
         try:
-            read.append((one.table, _read(one.table, sent)))
+            names_metric = says_metric("", (text for _, text in one.table.titles))
+            read.append((one.table, _read(one.table, None if names_metric else sent)))
         except FormatError as error:
             if not one.table.is_published:
                 raise
@@ -135,7 +164,7 @@ def _report_of_several(found: Sequence[_Found], sent: Metric | None) -> ParsedRe
     if not read:
         raise refused[0]
     entries, of_headings = _under_headings(read)
-    runs = distinct_runs(join_metrics(entries) if _only_join(entries) else entries)
+    runs = distinct_runs(_joined(entries))
     told = [warning for _, one in read for warning in one.warnings]
     return ParsedReport(
         runs, warnings=(*of_headings, *bounded(list(dict.fromkeys(told))), *bounded(warnings))
@@ -152,7 +181,7 @@ def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntr
     tells_apart = len({one.rest for one in said}) > 1
     entries: list[RunEntry] = []
     warnings: list[str] = []
-    seen: Counter[object] = Counter()
+    seen: defaultdict[object, int] = defaultdict(int)
     for (table, found), words in zip(read, said, strict=True):
         named = words if tells_apart else replace(words, rest="")
         if named.rest:
@@ -160,7 +189,7 @@ def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntr
         own = [replace(entry, run=with_said(entry.run, named)) for entry in found.entries]
         keys = {(identity(entry.run), reading.metric) for entry in own for reading in entry.run.readings}
         number = 1 + max((seen[key] for key in keys), default=0)
-        seen.update(keys)
+        seen.update(dict.fromkeys(keys, number))
         if number > 1:
             warnings.append(
                 f"line {table.line}: nothing tells this table from one above it; its configuration is called "
@@ -176,8 +205,20 @@ def _numbered(entry: RunEntry, number: int) -> RunEntry:
     return replace(entry, run=replace(entry.run, configuration=", ".join(parts)))
 
 
-def _only_join(entries: Sequence[RunEntry]) -> bool:
-    return all(len(entry.run.readings) == 1 for entry in entries)
+def _joined(entries: Sequence[RunEntry]) -> list[RunEntry]:
+    """Return the entries, those of one run joined where each measures something else."""
+    alike: defaultdict[object, list[RunEntry]] = defaultdict(list)
+    for entry in entries:
+        alike[identity(entry.run), entry.run.repetition, entry.run.started_at].append(entry)
+    joined: list[RunEntry] = []
+    for same in alike.values():
+        metrics = [reading.metric for entry in same for reading in entry.run.readings]
+        if len(set(metrics)) < len(metrics):
+            joined += same
+            continue
+        readings = tuple(reading for entry in same for reading in entry.run.readings)
+        joined.append(replace(same[0], run=replace(same[0].run, readings=readings)))
+    return joined
 
 
 # --- where the tables are ---------------------------------------------------------------------------------
@@ -193,12 +234,12 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric 
             if is_alone:
                 titles = _titles_around(blocks, place, len(drawn.rows))
             texts = [text for _, text in titles]
-            if tells_results(drawn, texts) or (sent is not None and drawn.rows and len(drawn.names) > 1):
+            if tells_results(drawn, texts) or (sent is not None and holds_numbers(drawn)):
                 table, warnings = drawn.table()
                 headings = tuple(reversed(block.headings))
                 yield _Found(replace(table, titles=tuple(titles), headings=headings), tuple(warnings))
         else:
-            yield from _tables_in_text(block, lines)
+            yield from _tables_in_text(block, lines, is_sure=sent is not None)
 
 
 def _titles_around(blocks: Sequence[DocumentBlock], place: int, rows: int) -> list[tuple[int, str]]:
@@ -237,26 +278,28 @@ def _texts_above(block: DocumentBlock) -> list[str]:
     return [*block.headings[-1:], *block.caption, *block.lines[:0]]
 
 
-def _first_in_text(block: DocumentBlock, lines: Sequence[str]) -> bool:
-    """Return whether a table that is not drawn begins near the top of a block."""
+def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> Layout | None:
+    """Return the table that is not drawn and begins near the top of a block."""
     start = block.line - 1
     within = lines[: start + len(block.lines)]
-    return any(
-        _layout_at(within, index) for index in range(start, min(len(within), start + _MAX_LINES_OF_TEXT))
-    )
+    stop = min(len(within), start + _MAX_LINES_OF_TEXT)
+    layouts = (_layout_at(within, index, is_sure=is_sure) for index in range(start, stop))
+    return next(filter(None, layouts), None)
 
 
-def _layout_at(lines: Sequence[str], index: int) -> Layout | None:
-    return (find_separated(lines, index) or find_aligned(lines, index)) if lines[index].strip() else None
+def _layout_at(lines: Sequence[str], index: int, *, is_sure: bool) -> Layout | None:
+    if not lines[index].strip() or lines[index].lstrip().startswith(("|", "+-")):
+        return None
+    return find_separated(lines, index, is_sure=is_sure) or find_aligned(lines, index, is_sure=is_sure)
 
 
-def _tables_in_text(block: DocumentBlock, lines: Sequence[str]) -> Iterator[_Found]:
+def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> Iterator[_Found]:
     """Yield the tables of a block of text or code that are not drawn."""
     index = text_from = block.line - 1
     within = lines[: index + len(block.lines)]
     found: list[tuple[Table, int, int]] = []
     while index < min(len(within), text_from + _MAX_LINES_OF_TEXT):
-        if layout := _layout_at(within, index):
+        if layout := _layout_at(within, index, is_sure=is_sure):
             table, stop = layout.table(within)
             found.append((table, text_from, stop))
             index = text_from = stop

@@ -4,18 +4,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingest.formats.cells import is_quantity
+from ingest.formats.cells import is_missing, is_quantity
 from ingest.formats.documents import DocumentBlock, plain_text
 from ingest.formats.report import FormatError
+from ingest.formats.tables.columns import names_setting
 from ingest.formats.tables.grids import heads_grid, says_metric
-from ingest.formats.tables.heads import heads_of, is_of_time, tell_runs
+from ingest.formats.tables.heads import heads_of, is_of_another_format, is_of_time, is_transposed, tell_runs
 from ingest.formats.tables.layouts import trimmed
 from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
 
 _DRAWN = "|"
 _BORDER = frozenset("+-|: =\t")
 _FOOTER = re.compile(r"\(?([0-9]{1,9}) rows?(?:\)| in set\b.*)")
-_ESCAPED = re.compile(r"\\([^\w\s])")
+_ESCAPED = re.compile(r"\\([^A-Za-z0-9\s])")
 _FOOTNOTE = re.compile(r"<sup>.{0,20}?</?sup>?", re.IGNORECASE)
 _BAR = re.compile(r"(?<!\\)\|")
 
@@ -69,12 +70,24 @@ def tells_results(drawn: DrawnTable, titles: Sequence[str]) -> bool:
     if not 1 < len(names) <= MAX_COLUMNS:
         return False
     may_name_rows = not any(map(is_of_time, names[:1]))
+    if is_transposed(names, [row.cells[0] for row in drawn.rows if row.cells]):
+        return True
     if tell_runs(names, may_name_rows=may_name_rows):
         return not drawn.rows or _has_numbers(drawn)
     head, *columns = names
     while columns and not columns[-1]:
         columns.pop()
     return bool(columns) and heads_grid(head, columns, looks_sure=says_metric(head, titles))
+
+
+def holds_numbers(drawn: DrawnTable) -> bool:
+    """Return whether the table is one of names and numbers, whatever they are."""
+    names = drawn.names
+    if not 1 < len(names) <= MAX_COLUMNS or is_of_another_format(names) or is_of_time(names[0]):
+        return False
+    numbers = [cell for row in drawn.rows for cell in row.cells[1:] if not is_missing(str(cell))]
+    are_settings = all(map(names_setting, names[1:]))
+    return len(numbers) > 1 and not are_settings and all(is_quantity(str(cell)) for cell in numbers)
 
 
 def _has_numbers(drawn: DrawnTable) -> bool:

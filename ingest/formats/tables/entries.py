@@ -101,8 +101,10 @@ def _keys(runs: Sequence[ParsedRun]) -> list[str]:
     """Return ``DO 1/ConnectorJ-5.1`` for each run, with ``/threads=4`` where threads vary in the file."""
     varying = [name for name in _IN_KEY if len({getattr(run, name) for run in runs}) > 1]
     keys = [_key(run, varying) for run in runs]
-    if len(set(keys)) < len(keys):
-        keys = [_key(run, [*varying, "started_at"]) for run in runs]
+    for further in (["product", "version"], ["started_at"]):
+        if len(set(keys)) < len(keys):
+            varying += [name for name in further if len({getattr(run, name) for run in runs}) > 1]
+            keys = [_key(run, varying) for run in runs]
     return keys
 
 

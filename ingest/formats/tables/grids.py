@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ingest.formats.cells import is_number, quantity
-from ingest.formats.headings import product_and_version, thread_count
+from ingest.formats.headings import product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import Column, Columns, Role
 from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_of_another_format
@@ -215,7 +215,14 @@ def _name_in(texts: Sequence[tuple[int, str]], before: int) -> str | None:
         and len(above[0].split()) <= _MAX_NAME_WORDS
         and not above[0].rstrip().endswith((".", "。"))
     )
-    name = above[0].strip(" :*#") if is_name else ""
+    return _workload(above[0].strip(" :*#")) if is_name else None
+
+
+def _workload(name: str) -> str | None:
+    """Return a title as the name of a workload; behind other words that of a known one alone."""
+    known = said_by(name).workload
+    if known and not name.casefold().startswith(known.casefold()):
+        return known
     return None if name.casefold() in _EMPTY_TITLES else name
 
 
@@ -270,8 +277,7 @@ def _numbers(cells: Iterable[Cell]) -> list[float]:
 def _title_without(mention: Mention, title: str) -> str | None:
     before = title[: mention.start].strip(" \t,:;-([")
     after = title[mention.end :].strip(" \t,:;-)]")
-    rest = before or after
-    return None if rest.casefold() in _EMPTY_TITLES else rest
+    return _workload(before or after)
 
 
 def _is_count(text: str) -> bool:

@@ -1,7 +1,7 @@
 """What a name over a column means, before the numbers below it are looked at."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -189,6 +189,15 @@ def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
     is_of_benchmark = any(_OF_BENCHMARKS.fullmatch(one.metric.name) for one in named)
     names_rows = may_name_rows and len(heads) > 1 and heads[0].is_unknown and not is_of_time(heads[0].text)
     return (has_metric or has_value) and (is_named or is_curve or (names_rows and is_of_benchmark))
+
+
+def is_transposed(names: Sequence[str], labels: Sequence[object]) -> bool:
+    """Return whether metrics stand beside the rows, and what was measured over the columns."""
+    heads = heads_of(map(str, labels))
+    named = [head for head in heads if head.named or head.statistic]
+    over_columns = heads_of(names[1:])
+    is_measured = any(head.named for head in named) and len(named) * 2 > len(heads)
+    return is_measured and all(head.is_unknown and not head.is_derived for head in over_columns)
 
 
 def is_of_another_format(names: Iterable[str]) -> bool:

@@ -82,7 +82,7 @@ _THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
 _QUOTIENT = re.compile(r"\s*(?:/|\bper\b)\s*\S", re.IGNORECASE)
 
 _DECLARED = re.compile(
-    r"(?P<name>[^\[\]()]*[^\[\]()\s])\s*"
+    r"(?P<name>(?:\[[^\[\]]*\])?[^\[\]()]*[^\[\]()\s])\s*"
     r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[\])]",
     re.IGNORECASE,
 )

@@ -9,16 +9,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingest.formats.documents import blocks_of_head
-from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats import bexhoma
+from ingest.formats.documents import blocks_of_head, document_blocks
+from ingest.formats.lines import with_plain_line_ends
+from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import find_column_block
-from ingest.formats.tables.documents import any_table, read_document
+from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document
 from ingest.formats.tables.entries import distinct_runs
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
+from ingest.formats.tables.heads import head_of
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
-from ingest.formats.tables.separated import rows_without_names
-from ingest.formats.tables.table import title_fact
+from ingest.formats.tables.separated import (
+    names_of_numbers,
+    rows_named_behind,
+    rows_of_one_number,
+    rows_without_names,
+)
+from ingest.formats.tables.table import Row, Table, title_fact
 
 _LINES_ABOVE_TABLE = 10
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
@@ -27,12 +35,69 @@ _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
 def recognise(head: bytes) -> bool:
-    if _JSON.match(head):
+    if _JSON.match(head) or bexhoma.recognise(head):
         return False
-    lines = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _lines(head)
     if _RELATIVE.match(lines[0]) or find_column_block(lines, _LINES_ABOVE_TABLE):
         return True
     return any_table(blocks_of_head(head), lines) or bool(rows_without_names(lines[:-1]))
+
+
+def _lines(head: bytes) -> list[str]:
+    return with_plain_line_ends(head.decode("utf-8", "replace")).split("\n")
+
+
+def recognise_numbers(head: bytes) -> bool:
+    """Return whether a file holds a table of names and numbers, of which its sender says what they are."""
+    lines = _lines(head)
+    try:
+        return first_table_of_numbers(blocks_of_head(head), lines) is not None
+    except FormatError:
+        return True
+
+
+def near_miss(lines: Sequence[str]) -> NearMiss | None:
+    """Say what a table of numbers lacks: what the numbers are, or the names of its columns."""
+    try:
+        table = first_table_of_numbers(list(document_blocks(lines)), lines)
+    except FormatError as error:
+        return NearMiss(f"its table cannot be read: {error.message}", error.line)
+    if table is not None and table.rows:
+        return NearMiss(_what_is_missing(table), table.line, len(table.rows))
+    if rows := rows_of_one_number(lines):
+        example = "write 'product,tps' above them, with the metric that it is"
+        return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
+    if rows := rows_named_behind(lines):
+        example = "write a block above them, such as 'col-1 : mysql-8.0.44', and the line 'col-1 col-2 ...'"
+        return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
+    if names := names_of_numbers(lines):
+        if any(head_of(name).named for name in names):
+            return NearMiss(
+                "no column says what was measured; write one such as 'workload', 'version' or 'threads'", 1
+            )
+        shown = ", ".join(map(repr, names[:4]))
+        return NearMiss(
+            f"none of the columns {shown} is a metric that benchdash knows; write the units behind their "
+            "names, such as 'throughput (ops/s)' and 'p95 (us)', or declare them: 'rss_mb [MB, lower]'",
+            1,
+        )
+    return None
+
+
+def _what_is_missing(table: Table) -> str:
+    names = ", ".join(repr(name[:40]) for name in table.names[1:4])
+    return _ratios(table.rows) or (
+        f"nothing says what the numbers under {names} are; write 'queries per second' or "
+        "'95th percentile response time (ms)' above the table, or name the metric in the field 'metric'"
+    )
+
+
+def _ratios(rows: Sequence[Row]) -> str:
+    try:
+        refuse_ratios(rows, 1)
+    except FormatError as error:
+        return error.message
+    return ""
 
 
 def parse(source: Source) -> ParsedReport:

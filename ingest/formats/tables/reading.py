@@ -1,6 +1,7 @@
 """From a table to its runs: one for each row, or for each row and product over its columns."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -25,6 +26,12 @@ from ingest.formats.tables.table import Cell, Row, Table, is_empty, refuse_copie
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
+_COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
+_MIN_WITH_THOUSANDS = 1000
+_SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
+_SWITCHES = frozenset(
+    {"on", "off", "yes", "no", "true", "false", "enabled", "disabled", "启用", "关闭", "开启"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,9 @@ class _Reading:
     def __post_init__(self) -> None:
         for column in self.columns.with_role(Role.VALUE):
             self._parts.setdefault((column.of, column.threads), []).append(column)
+        for columns in self._parts.values():
+            for column in columns:
+                _check_commas(self.table, column.index)
         # What is said of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
             self._parts.pop(("", None), None)
@@ -243,7 +253,8 @@ class _RowCells:
             product, server = server, None
         column = "-".join(part for part in (product, version) if part) or self.text("workload")
         if version:
-            version = product_and_version(version)[1] or version
+            named, alone = product_and_version(version)
+            product, version = product or (named if alone else None), alone or version
         elif product:
             product, version = product_and_version(product)
         run = ParsedRun(
@@ -260,6 +271,7 @@ class _RowCells:
             started_at=self._started_at(),
             duration_s=self._number("seconds"),
             options=self._options(),
+            settings=self._settings(),
         )
         if part is None:
             return run
@@ -275,11 +287,22 @@ class _RowCells:
             if cell is None or cell == "" or (column.role is Role.SETTING and is_empty(cell)):
                 continue
             text = " ".join(str(cell).split())
-            if column.fact == "configuration" or (column.role is Role.TEXT and quantity(text) is None):
+            is_name = quantity(text) is None and text.casefold() not in _SWITCHES
+            if column.fact == "configuration" or (column.role is Role.TEXT and is_name):
                 parts.append(text)
             elif column.role is Role.TEXT or self._varies(column):
                 parts.append(f"{column.name}={text}")
         return ", ".join(parts) or None
+
+    def _settings(self) -> dict[str, str]:
+        """Return the settings of a server that differ between the rows, by names such as servers have."""
+        cells = ((one, self._cell(one)) for one in self.columns.all if _SETTING_NAME.fullmatch(one.name))
+        return {
+            column.name: str(cell)
+            for column, cell in cells
+            if cell is not None
+            and (self._varies(column) or (column.role is Role.TEXT and str(cell).casefold() in _SWITCHES))
+        }
 
     def _varies(self, column: Column) -> bool:
         """Return whether a setting differs between the rows."""
@@ -338,6 +361,23 @@ def _with_part(run: ParsedRun, column: Column) -> ParsedRun:
     if said.version or (said.product and not column.names_product):
         return with_said(run, said)
     return replace(run, product=name) if column.names_product else with_said(run, said)
+
+
+def _check_commas(table: Table, index: int) -> None:
+    """Raise FormatError for a comma in a number that may be a decimal one.
+
+    Commas are separators of thousands where every number of a column has them as such.
+    """
+    cells = [(row.line, cell) for row in table.rows if isinstance(cell := row.cells[index], str)]
+    with_comma = [(line, cell) for line, cell in cells if _COMMA_IN_NUMBER.match(cell)]
+    if not with_comma:
+        return
+    found = [quantity(cell) for _, cell in cells]
+    fit = all((one := quantity(cell)) and one.has_thousands for _, cell in with_comma)
+    without = any(one and not one.has_thousands and one.value >= _MIN_WITH_THOUSANDS for one in found)
+    if table.may_have_decimal_commas or not fit or without:
+        line, cell = next((pair for pair in with_comma if not quantity(pair[1])), with_comma[0])
+        raise FormatError(f"the number {cell[:40]!r} has a comma; write digits and a decimal point", line)
 
 
 def with_said(run: ParsedRun, said: Said) -> ParsedRun:

@@ -1,17 +1,26 @@
 """Tables whose cells are separated by commas, semicolons or tabs."""
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingest.formats.cells import is_cell, is_missing, is_number, is_quantity, separated_cells
 from ingest.formats.tables.grids import heads_grid, says_metric
-from ingest.formats.tables.heads import heads_of, is_of_time, tell_runs
+from ingest.formats.tables.heads import (
+    counts_threads,
+    heads_of,
+    heads_workloads,
+    is_of_another_format,
+    is_of_time,
+    tell_runs,
+)
 from ingest.formats.tables.layouts import is_title, trimmed
 from ingest.formats.tables.table import MAX_COLUMNS, Row, Table
 
 _SEPARATORS = (",", "\t", ";", "|")
 _MAX_LINES_ABOVE = 10
+_OPEN_DECLARATION = re.compile(r"[^\[\]]+\[[^\[\],;]{0,20}")
 _MAX_WORDS_OF_A_NAME = 10
 
 
@@ -39,7 +48,8 @@ class SeparatedTable:
             rows.append(Row(line, cells))
             after_blank = False
         names, fitting = trimmed(self.names, rows)
-        return Table(self.index + 1, names, fitting), stop
+        unclear = self.separator == ";"
+        return Table(self.index + 1, names, fitting, may_have_decimal_commas=unclear), stop
 
     def _begins_another(self, lines: Sequence[str], index: int) -> bool:
         return find_separated(lines, index) is not None
@@ -55,8 +65,11 @@ class SeparatedTable:
             yield line, cells
 
 
-def find_separated(lines: Sequence[str], index: int) -> SeparatedTable | None:
-    """Return the table whose names stand on this line, or None."""
+def find_separated(lines: Sequence[str], index: int, *, is_sure: bool = False) -> SeparatedTable | None:
+    """Return the table whose names stand on this line, or None.
+
+    ``is_sure`` says that the numbers need no name: the sender says what they are.
+    """
     for separator in _SEPARATORS:
         names = _cells(lines[index], separator)
         if not 1 < len(names) <= MAX_COLUMNS or not any(names):
@@ -64,13 +77,68 @@ def find_separated(lines: Sequence[str], index: int) -> SeparatedTable | None:
         first_row = _cells(next((line for line in lines[index + 1 :] if line.strip()), ""), separator)
         may_name_rows = separator != "|" and _numbers_follow(names, first_row)
         above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
-        if tell_runs(names, may_name_rows=may_name_rows) or _heads_grid(names, first_row, above):
+        heads_numbers = is_sure and separator != "|" and heads_of_numbers(names, first_row)
+        if (
+            tell_runs(names, may_name_rows=may_name_rows)
+            or _heads_grid(names, first_row, above)
+            or heads_numbers
+        ):
             return SeparatedTable(index, names, separator)
     return None
 
 
+def heads_of_numbers(names: Sequence[str], first_row: Sequence[str]) -> bool:
+    """Return whether a name and numbers follow under names that are no numbers, or are thread counts."""
+    names = list(names)
+    while names and not names[-1]:
+        names.pop()
+    fits = len(names) > 1 and len(first_row) >= len(names) and not any(first_row[len(names) :])
+    if not fits or is_of_another_format(names) or is_of_time(names[0]) or not first_row[0]:
+        return False
+    are_names = not any(map(is_quantity, names[1:])) or counts_threads(names[0]) or heads_workloads(names[0])
+    cells = first_row[1 : len(names)]
+    return (
+        are_names
+        and any(map(is_quantity, cells))
+        and all(is_quantity(one) or is_missing(one) for one in cells)
+    )
+
+
 def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
-    """Return the rows of a file in which every line is a name and numbers."""
+    """Return the rows of a file in which every line is a name and several numbers."""
+    rows = _named_rows(lines)
+    return rows if rows and len(rows[0].cells) > 2 else ()
+
+
+def rows_of_one_number(lines: Sequence[str]) -> tuple[Row, ...]:
+    """Return the rows of a file in which every line is a name and one number."""
+    rows = _named_rows(lines)
+    return rows if rows and len(rows[0].cells) == 2 else ()
+
+
+def rows_named_behind(lines: Sequence[str]) -> tuple[Row, ...]:
+    """Return the lines of which each is numbers and a name behind them, where they are most of a file."""
+    found = []
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if len(words) > 1 and words[-1][:1].isalpha() and all(map(is_number, words[:-1])):
+            found.append(Row(number, (words[-1], *words[:-1])))
+    written = sum(bool(line.strip()) for line in lines)
+    return tuple(found) if len(found) > 1 and len(found) * 2 > written else ()
+
+
+def names_of_numbers(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the names over numbers on the first line of a file whose second line has as many cells."""
+    written = [line for line in lines if line.strip()][:2]
+    for separator in _SEPARATORS if len(written) == 2 else ():
+        names, cells = (_cells(line, separator) for line in written)
+        are_names = len(names) > 2 and all(name[:1].isalpha() for name in names)
+        if are_names and len(cells) == len(names) and any(map(is_quantity, cells)):
+            return tuple(name for name, cell in zip(names, cells, strict=True) if is_quantity(cell))
+    return ()
+
+
+def _named_rows(lines: Sequence[str]) -> tuple[Row, ...]:
     first = next((line for line in lines if line.strip()), "")
     separator = "\t" if "\t" in first else ","
     if not _is_row(_cells(first, separator)):
@@ -83,7 +151,7 @@ def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
 
 
 def _is_row(cells: Sequence[str]) -> bool:
-    return len(cells) > 2 and cells[0][:1].isalpha() and all(map(is_number, cells[1:]))
+    return len(cells) > 1 and cells[0][:1].isalpha() and all(map(is_number, cells[1:]))
 
 
 def _numbers_follow(names: Sequence[str], first_row: Sequence[str]) -> bool:
@@ -112,6 +180,23 @@ def _cells(line: str, separator: str) -> tuple[str, ...]:
     if separator not in line:
         return ()
     try:
-        return tuple(cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True)))
+        cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True))]
     except csv.Error:
         return ()
+    return tuple(_with_declarations(cells, separator))
+
+
+def _with_declarations(cells: Sequence[str], separator: str) -> Iterator[str]:
+    """Yield the cells, those of a declaration put together that its own comma parts: ``rss [MB, lower]``."""
+    held = ""
+    for cell in cells:
+        whole = f"{held}{separator} {cell}" if held else cell
+        is_open = _OPEN_DECLARATION.fullmatch(whole) is not None
+        if held and not is_open and not whole.endswith("]"):
+            yield held
+            whole = cell
+        held = whole if is_open else ""
+        if not is_open:
+            yield whole
+    if held:
+        yield held

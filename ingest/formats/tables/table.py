@@ -1,7 +1,7 @@
 """A table as it was found in a file: names over columns, rows, and the text around it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing
 from ingest.formats.report import Fact, FormatError
@@ -28,6 +28,7 @@ class Table:
     ``headings`` are what it stands under in a document, the innermost first. ``metric`` is what the layout
     itself says that the numbers are; a title knows better. ``is_published`` is true of a table in a document
     that people wrote: a cell of it that is no number is left out, where a script's file would be refused.
+    ``may_have_decimal_commas`` is true of cells between semicolons, as countries with such commas write them.
     """
 
     line: int
@@ -37,10 +38,24 @@ class Table:
     headings: tuple[str, ...] = ()
     metric: Metric | None = None
     is_published: bool = False
+    may_have_decimal_commas: bool = False
 
     def cells_of(self, index: int) -> list[Cell]:
         """Return the cells of a column that hold something."""
         return [row.cells[index] for row in self.rows if not is_empty(row.cells[index])]
+
+
+def transposed(table: Table) -> Table:
+    """Return the table with its rows for columns; the names over its columns are products.
+
+    Every row has the line of the names, since it stands in all of them.
+    """
+    names = ("product", *(str(row.cells[0]) for row in table.rows))
+    rows = tuple(
+        Row(table.line, (name, *(row.cells[index] for row in table.rows)))
+        for index, name in enumerate(table.names[1:], start=1)
+    )
+    return replace(table, names=names, rows=rows)
 
 
 def is_empty(cell: Cell) -> bool:

@@ -107,9 +107,9 @@ def test_a_metric_that_was_not_measured_has_no_table(project):
 def test_any_number_of_groups_and_workloads_takes_the_same_statements(project, django_assert_num_queries):
     make_series([100.0, 90.0], project=project, branch="main", workload="ro")
     [branch, *_] = columns_of(project, Selector(branch="main"))
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         branch_table(project, branch, metric="tps", last=8, base=None)
     for workload in "abc":
         make_series([100.0] * 12, project=project, branch="main", workload=workload)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         branch_table(project, branch, metric="tps", last=8, base=None)

@@ -20,9 +20,13 @@ from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.options import Margins
 from benchdash.regressions.queries import Difference, change_points, differences, places
+from benchdash.regressions.used_units import change_point_in_unit, scaled, series_in_unit
+from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
 from benchdash.results.points import Point, histories_and_excluded, positions
+from benchdash.results.used_units import UsedUnit, used_units
 
 _SHORT_COMMIT: Final = 10
 # The differences of this many newest switches are read; older ones only say that something changed.
@@ -123,7 +127,7 @@ class LevelChange:
 
 
 def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | None]:
-    """Compare the newest group of each line with the one before, all at once; they have one ``margin``."""
+    """Compare the newest group of each line with the one before, all at once."""
     compared = [line for line in lines if len(line.points) > 1]
     pairs = [(line.points[-2], line.points[-1]) for line in compared]
     changes = compared_groups(pairs, [line.levels for line in compared], compared)
@@ -148,17 +152,19 @@ def compared_groups(
         np.arange(len(groups)).reshape(-1, 2).T,
         floors.sd,
         floors.worth,
-        margin=lines[0].margin,
     )
     better = np.array([sign_of(line.series.better) for line in lines])
-    verdicts = found.verdicts(better, lines[0].margin)
+    verdicts = found.verdicts(better, np.array([line.margin for line in lines]))
     return [
         None if isnan(ratio) else LevelChange(change=ratio - 1, verdict=verdict)
         for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
     ]
 
 
-def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:
+_USUAL: Final = Margins(EQUIVALENT, MetricRules())
+
+
+def read_lines(series: Sequence[Series], margins: Margins = _USUAL) -> list[HistoryLine]:
     """Read the line of each series, in their order, in a constant number of statements."""
     by_id = {one.pk: one for one in series}
     included, excluded = histories_and_excluded(by_id)
@@ -169,12 +175,34 @@ def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[
             series=one,
             points=included[one.pk],
             excluded=excluded[one.pk],
-            margin=margin,
+            margin=margins.of(one.metric, (point.value for point in included[one.pk][-2:])),
             shifts=places(found.get(one.pk, ()), included[one.pk]),
             switches=switches[one.pk],
         )
         for one in series
     ]
+
+
+def in_used_units(lines: Sequence[HistoryLine]) -> list[HistoryLine]:
+    """Return lines in the units that people use, those of one metric in one: for what is shown of them."""
+    of_metric: dict[str, list[Series]] = defaultdict(list)
+    for line in lines:
+        of_metric[line.series.metric].append(line.series)
+    units = {metric: used_units(series) for metric, series in of_metric.items()}
+    return [_in_unit(line, units[line.series.metric][line.series.unit]) for line in lines]
+
+
+def _in_unit(line: HistoryLine, used: UsedUnit) -> HistoryLine:
+    if used == UsedUnit(line.series.unit):
+        return line
+    return replace(
+        line,
+        series=series_in_unit(line.series, used),
+        points=[scaled(point, used.factor) for point in line.points],
+        excluded=[scaled(point, used.factor) for point in line.excluded],
+        shifts={at: change_point_in_unit(shift, used) for at, shift in line.shifts.items()},
+        without_control=[(at, scaled(point, used.factor)) for at, point in line.without_control],
+    )
 
 
 def beside_controls(
@@ -205,7 +233,7 @@ def _beside_control(line: HistoryLine, levels: Floats) -> HistoryLine:
 
     def shown(points: Sequence[Point], offset: int) -> list[Point]:
         places = enumerate(points, offset)
-        return [_scaled(point, float(factors[at])) for at, point in places if is_known[at]]
+        return [scaled(point, float(factors[at])) for at, point in places if is_known[at]]
 
     points = shown(line.points, 0)
     return replace(
@@ -216,15 +244,6 @@ def _beside_control(line: HistoryLine, levels: Floats) -> HistoryLine:
         switches={after[at]: found for at, found in line.switches.items() if after[at] < len(points)},
         is_beside_control=True,
         without_control=[(after[at], point) for at, point in enumerate(line.points) if not is_known[at]],
-    )
-
-
-def _scaled(point: Point, factor: float) -> Point:
-    return point._replace(
-        value=point.value * factor,
-        low=None if point.low is None else point.low * factor,
-        high=None if point.high is None else point.high * factor,
-        values=tuple(value * factor for value in point.values),
     )
 
 

@@ -22,6 +22,7 @@ from benchdash.dashboard.pages.history.histories import (
     LevelChange,
     beside_controls,
     changes_of,
+    in_used_units,
     point_name,
     read_lines,
     rows_of,
@@ -46,7 +47,7 @@ from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
 from benchdash.regressions.models import Sensitivity
-from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.options import margins_of
 from benchdash.results.annotations import annotations_of
 from benchdash.results.models import Annotation, Run, Series
 
@@ -322,13 +323,13 @@ def _read(
     series: Sequence[Series], page: ProjectPage, wishes: Wishes
 ) -> tuple[list[HistoryLine], ControlSwitch | None]:
     """Read lines as the address wants them, and what a control of theirs does to them; None without one."""
-    lines = read_lines(series, margin=equivalence_margin(page.project))
+    lines = read_lines(series, margins_of(page.project))
     controls = controls_of(series)
     if not controls:
-        return lines, None
+        return in_used_units(lines), None
     if not wishes.beside_control:
-        return lines, ControlSwitch(is_shown=False)
-    lines = beside_controls(lines, controls)
+        return in_used_units(lines), ControlSwitch(is_shown=False)
+    lines = in_used_units(beside_controls(lines, controls))
     return lines, ControlSwitch(
         is_shown=True,
         groups=sum(len(line.points) for line in lines if line.is_beside_control),

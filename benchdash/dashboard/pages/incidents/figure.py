@@ -6,8 +6,10 @@ from typing import Any, Final
 from benchdash.dashboard.charts import common
 from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.used_units import scaled
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
+from benchdash.results.used_units import UsedUnit
 
 _MARGIN: Final = 5.0
 
@@ -52,7 +54,7 @@ def change_figure(
         x,
         [scale * point.value for point in points],
         colour=common.token("accent"),
-        hover=[_hover(point, series.unit) for point in points],
+        hover=[_hover(point, series.used) for point in points],
         line={"color": common.token("accent"), "width": 1},
         marker={"color": common.token("accent"), "size": 4},
     )
@@ -69,10 +71,11 @@ def change_figure(
     return common.figure([line], layout)
 
 
-def _hover(point: Point, unit: str) -> str:
+def _hover(point: Point, used: UsedUnit) -> str:
+    point = scaled(point, used.factor)
     version = "" if point.version.version == UNKNOWN_VERSION else point.version.version
     where = [version, (point.commit or "")[:10], f"{point.time.day} {point.time:%b %Y}"]
-    value = common.hover_text(point.value, point.low, point.high, point.n, unit)
+    value = common.hover_text(point.value, point.low, point.high, point.n, used.unit)
     return f"{common.plain(', '.join(filter(None, where)))}<br>{value}"
 
 

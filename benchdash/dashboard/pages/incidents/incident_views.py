@@ -32,6 +32,7 @@ from benchdash.regressions.headlines import threads_words
 from benchdash.regressions.models import ChangePoint, Incident, Silence
 from benchdash.regressions.ranges import range_of
 from benchdash.regressions.surroundings import around
+from benchdash.regressions.used_units import in_used_unit
 from benchdash.results.points import histories
 
 _MAX_CHARTS: Final = 6
@@ -100,7 +101,7 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
             *(one.last_good and one.last_good.version, one.run.version, one.run.started_at.isoformat()),
             *(getattr(one, name) for name in (*_EVIDENCE, "series_id", "run_id")),
         )
-        for one in queries.evidence(shown)
+        for one in map(in_used_unit, queries.evidence(shown))
     ]
     return csv_file(f"incident-{shown.pk}", columns, rows)
 

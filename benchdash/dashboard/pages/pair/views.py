@@ -26,6 +26,7 @@ from benchdash.regressions.comparison.columns import Column, contents_of, names,
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_words import markdown, summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair
+from benchdash.regressions.comparison.shown_units import table_in_used_units
 from benchdash.results import metrics
 
 # More rows than these are a click away, and beyond the second number in the CSV alone.
@@ -168,6 +169,7 @@ def _shown(
     found: Pair,
     query: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
+    found = replace(found, tables=[table_in_used_units(table) for table in found.tables])
     history, called = page_url("history", project), pairs.side_names(found)
     by_metric = {table.metric: table for table in found.tables}
     compared = {table.metric: len(table.rows) for table in found.tables}

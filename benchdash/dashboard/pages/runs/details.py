@@ -22,13 +22,14 @@ _MAX_ID: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class ReadingRow:
-    """A measurement with the median of the group before its own, in the unit of its series."""
+    """A measurement with the median of the group before its own, in the ``unit`` that people use."""
 
     series: Series
     value: float
     low: float | None
     high: float | None
     before: float | None
+    unit: str
 
     @property
     def is_of_stability(self) -> bool:
@@ -111,8 +112,17 @@ def _readings(measured: Sequence[Measurement], group: Point | None) -> list[Read
         for series, value in before.values_list("series_id", "value"):
             values[series].append(value)
     medians = {series: median(found) for series, found in values.items()}
-    by_metric = {
-        one.series.metric: ReadingRow(one.series, one.value, one.low, one.high, medians.get(one.series_id))
-        for one in measured
-    }
+    by_metric = {one.series.metric: _reading(one, medians.get(one.series_id)) for one in measured}
     return [by_metric[metric] for metric in in_order(by_metric)]
+
+
+def _reading(measured: Measurement, before: float | None) -> ReadingRow:
+    used = measured.series.used
+    return ReadingRow(
+        series=measured.series,
+        value=used.of(measured.value),
+        low=used.maybe(measured.low),
+        high=used.maybe(measured.high),
+        before=used.maybe(before),
+        unit=used.unit,
+    )

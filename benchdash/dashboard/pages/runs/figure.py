@@ -17,6 +17,7 @@ from benchdash.results.models import IntervalSamples
 from benchdash.results.readings import LOWER, Reading, reading
 from benchdash.results.stability import RUN_TIME, TIME, Stability, throughput_metric
 from benchdash.results.thinning import thinned
+from benchdash.results.used_units import UsedUnit
 
 SAMPLE: Final = "sample"
 _READING: Final = "reading"
@@ -390,20 +391,20 @@ def _axis_name(axis: str, number: int) -> str:
     return f"{axis}{number + 1}" if number else axis
 
 
-def iterations(samples: IntervalSamples, *, unit: str, direction: str, score: float) -> Figure:
-    """Draw the score of every iteration, fork by fork, beside the score of the run."""
+def iterations(samples: IntervalSamples, *, used: UsedUnit, direction: str, score: float) -> Figure:
+    """Draw the score of every iteration, fork by fork, beside that of the run, in the ``used`` unit."""
     at = {name: samples.columns.index(name) for name in ("fork", "iteration", "score")}
     rows = [row for row in samples.rows if row[at["score"]] is not None]
     data = []
     for number, (fork, found) in enumerate(groupby(rows, key=lambda row: row[at["fork"]])):
-        own = [(row[at["iteration"]], row[at["score"]]) for row in found]
+        own = [(row[at["iteration"]], used.of(row[at["score"]] or 0.0)) for row in found]
         data.append(
             common.line(
                 f"fork {fork:g}",
                 [f"{fork:g}.{iteration:g}" for iteration, _ in own],
                 [value for _, value in own],
                 colour=common.unordered_colour(number),
-                hover=[f"{numbers.number(value)} {common.plain(unit)}" for _, value in own],
+                hover=[f"{numbers.number(value)} {common.plain(used.unit)}" for _, value in own],
             )
         )
     labels = [label for trace in data for label in trace["x"]]
@@ -413,7 +414,7 @@ def iterations(samples: IntervalSamples, *, unit: str, direction: str, score: fl
             "nticks": 12,
             "title": common.axis("fork.iteration")["title"],
         },
-        yaxis=common.metric_axis("score", unit, direction),
+        yaxis=common.metric_axis("score", used.unit, direction),
         shapes=[_level(score, "ink", "dash")],
     )
     return common.figure(data, layout)

@@ -222,7 +222,8 @@ def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
     if score is None:
         return None
     series = score.series
-    return timeline.iterations(samples, unit=series.unit, direction=series.direction, score=score.value)
+    used = series.used
+    return timeline.iterations(samples, used=used, direction=series.direction, score=score.value)
 
 
 @project_action

@@ -22,7 +22,7 @@ _TIME: Final = "2026-11-20T15:56:28Z"
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
 _FURTHER: Final = (
     *("build", "branch", "commit", "committed_at", "configuration", "counterpart", "repetition", "format"),
-    *("control", "session", "tags", "notes", "options", "metrics", "map"),
+    *("control", "session", "tags", "notes", "options", "metric", "metrics", "map"),
 )
 # Suggestions for a field are in the list of this id.
 _KNOWN: Final = "known-{}"
@@ -84,6 +84,11 @@ class SaidForm(forms.Form):
     tags = _text("Tags", "nightly, cold", "Separated by commas.")
     notes = _long_text("Notes")
     options = _long_text("Options", 'JSON facts of the workload, such as {"tables": 4}.', rows=2, code=True)
+    metric = _text(
+        "Metric",
+        "tps",
+        "What the numbers of a table are that does not say it: tps, p95 (us), rss_mb [MB, lower].",
+    )
     metrics = _long_text(
         "Metrics",
         'What your own metrics are, such as {"rss_mb": {"unit": "MB", "direction": "lower"}}.',

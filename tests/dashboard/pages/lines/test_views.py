@@ -297,11 +297,11 @@ def test_any_number_of_versions_and_workloads_takes_the_same_statements(
     measure(project)
     query = "metric=tps&" + "&".join(f"v={i}" for i in ids(project))
     get(client, query)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         get(client, query)
     measure(project, versions=[f"10.6.{patch}" for patch in range(14)], workloads=["a", "b", "c"])
     query = "metric=tps&" + "&".join(f"v={i}" for i in ids(project))
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         get(client, query)
 
 

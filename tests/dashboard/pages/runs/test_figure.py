@@ -7,6 +7,7 @@ from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs.figure import MachineSamples
 from benchdash.results.models import IntervalSamples
 from benchdash.results.stability import Rule, stability_of_run
+from benchdash.results.used_units import UsedUnit
 
 
 def samples(columns, rows):
@@ -299,10 +300,14 @@ def test_more_parts_are_higher(panels, height):
 def test_iterations_are_drawn_fork_by_fork_beside_the_score():
     rows = [[1.0, 1.0, 50.0], [1.0, 2.0, 52.0], [2.0, 1.0, 70.0]]
     figure = timeline.iterations(
-        samples(["fork", "iteration", "score"], rows), unit="ns/op", direction="lower", score=57.3
+        samples(["fork", "iteration", "score"], rows),
+        used=UsedUnit("us/op", 0.001),
+        direction="lower",
+        score=0.0573,
     )
     go.Figure(figure)
     assert [trace["name"] for trace in figure["data"]] == ["fork 1", "fork 2"]
     assert figure["data"][0]["x"] == ["1.1", "1.2"]
-    assert figure["layout"]["shapes"][0]["y0"] == 57.3
-    assert figure["layout"]["yaxis"]["title"]["text"] == "score (ns/op), lower is better"
+    assert figure["data"][1]["y"] == [0.07]
+    assert figure["layout"]["shapes"][0]["y0"] == 0.0573
+    assert figure["layout"]["yaxis"]["title"]["text"] == "score (us/op), lower is better"

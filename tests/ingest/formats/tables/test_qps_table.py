@@ -212,7 +212,7 @@ def test_numbers_keep_all_their_digits():
             3,
             SECOND_TABLE,
         ),
-        ("tps\n\n  A-1 B-2\nDO 1 5 6\n", 4, None),
+        ("tps\n\n  A-1 B-2\nDO 1 5 6\nDO 5 6\n", 4, None),
         ("tps\n\n     A-1 B-2\nDO 1   5   6\nDO 2   5\n", 5, None),
         ("tps\n\n     A-1 B-2\nDO 1   5   6\nDO 2   5   x\n", 5, "'x' is not a number"),
         ("tps\n\n     A-1 B-2\nDO 1   5   6\n\nDO 2   5   6  seven\n", 6, "'seven' is not a number"),

@@ -1,0 +1,413 @@
+"""Tables as people publish them: those of the articles in every shape, and those of public repositories."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from ingest.formats import parse
+from ingest.formats.report import FormatError
+from ingest.formats.source import Source
+from tests.ingest.formats import real_files
+
+ARTICLES = real_files.SHARED / "articles"
+WILD = real_files.SHARED.parent / "wild"
+
+
+def read(text, *, metric=""):
+    return parse(Source(text.encode(), metric=metric))[1]
+
+
+def error_of(text, *, metric=""):
+    with pytest.raises(FormatError) as caught:
+        read(text, metric=metric)
+    return caught.value.line, caught.value.message
+
+
+def figures(report):
+    """Each figure with all that tells it from the others."""
+    return {
+        (
+            run.workload,
+            run.product,
+            run.version,
+            run.threads,
+            run.configuration,
+            reading.metric,
+        ): reading.value
+        for run in report.runs
+        for reading in run.readings
+    }
+
+
+# --- the tables of the articles -----------------------------------------------------------------------------
+
+# The title, what it is without the unit, the head with an empty cell where it has none, and the rows.
+TABLES = {
+    "jdbc-drivers-qps/unprepared.txt": (
+        ["Results (Queries per second, unprepared)"] * 2,
+        ["", "ConnectorJ-5.1.24", "MariaDB-JDBC-1.1.2", "Drizzle-JDBC-1.3-SNAPSHOT"],
+    ),
+    "windows-threadpool/readonly-p95-ms.txt": (
+        ["OLTP Readonly response time, 95th percentile (ms)", "OLTP Readonly response time, 95th percentile"],
+        ["Concurrent clients", *(str(2**power) for power in range(2, 13))],
+    ),
+    "windows-threadpool/update-non-index-p95-ms.txt": (
+        [
+            "OLTP write-only (update_non_index, flush_log=0) response time, 95th percentile (ms)",
+            "OLTP write-only (update_non_index, flush_log=0) response time, 95th percentile",
+        ],
+        ["Concurrent clients", *(str(2**power) for power in range(2, 12))],
+    ),
+}
+SHAPES = {
+    "one blank": lambda row: " ".join(filter(None, row)),
+    "tabs": "\t".join,
+    "tabs and blanks": " \t ".join,
+    "Markdown": lambda row: f"| {' | '.join(row)} |",
+    "bold Markdown": lambda row: f"| **{row[0]}** | {' | '.join(f'`{cell}`' for cell in row[1:])} |",
+    "CSV": ",".join,
+}
+
+
+def article(name):
+    path = ARTICLES / name
+    if not path.exists():
+        pytest.skip(f"{name} of ../shared/data/articles is not here")
+    return path.read_text()
+
+
+def in_shape(shape, title, head, rows):
+    """Blanks at the start of a line are lost where a browser copies a table as text."""
+    lines = [SHAPES[shape](row) for row in (head, *rows)]
+    if "Markdown" in shape:
+        lines.insert(1, "|---" * len(head) + "|")
+    return "\n".join([title, "", *lines, ""])
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_table_of_an_article_goes_in_by_copy_and_paste(name, shape):
+    text = article(name)
+    (title, without_unit), head = TABLES[name]
+    assert title in text
+    printed = [line.split() for line in text.splitlines()[3:] if line.strip()]
+    width = len(head) - 1
+    rows = [[" ".join(row[:-width]), *row[-width:]] for row in printed]
+    expected = figures(read(text))
+    assert len(expected) == len(rows) * width
+    assert list(expected.values()) == [float(cell) for row in rows for cell in row[1:]]
+    assert figures(read(in_shape(shape, title, head, rows))) == expected
+    report = read(in_shape(shape, without_unit, head, rows))
+    assert figures(report) == expected
+    assert any("has no unit" in warning for warning in report.warnings) == (without_unit != title)
+
+
+@pytest.mark.parametrize(
+    "name", ["jdbc-drivers-qps/all-variants.csv", "windows-threadpool/readonly-tps-at-4096.csv"]
+)
+@pytest.mark.parametrize("shape", ["tabs", "Markdown"])
+def test_a_list_of_an_article_goes_in_as_a_table(name, shape):
+    head, *rows = [line.split(",") for line in article(name).splitlines()]
+    expected = read(article(name))
+    found = read(in_shape(shape, "", head, rows))
+    assert figures(found) == figures(expected)
+    assert [run.build for run in found.runs] == [run.build for run in expected.runs]
+
+
+def test_a_table_whose_title_was_not_copied_needs_its_metric():
+    table = "Concurrent clients 4 8\nMariaDB 4.87 60.81\nMySQL 4.86 70.14\n"
+    assert "name the metric in the field 'metric'" in error_of(table)[1]
+    assert [run.readings[0].metric for run in read(table, metric="p95 (ms)").runs] == ["latency_p95"] * 4
+
+
+# --- files of public repositories ---------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not WILD.is_dir(), reason="../shared/wild is not here")
+def test_published_tables_are_read_or_refused_with_a_sentence_that_helps():
+    family = [one for one in json.loads((WILD / "index.json").read_text()) if one["family"].startswith("qps")]
+    outcomes = {}
+    for one in family:
+        try:
+            outcomes[one["file"]] = len(parse(Source((WILD / "corpus" / one["file"]).read_bytes()))[1].runs)
+        except FormatError as error:
+            outcomes[one["file"]] = error.message
+    read_ = Counter(one["outcome"] for one in family if isinstance(outcomes[one["file"]], int))
+    assert read_ == {"refused wrongly": 20}
+    sentences = {
+        "dolthub": "nothing says what the numbers under",
+        "cosminsaracil": "write the units behind their names",
+        "simonklee": "732 cells, where the first line has 12",
+        "abs1.iobuf": "nothing says what the numbers are",
+    }
+    for part, sentence in sentences.items():
+        (message,) = [said for name, said in outcomes.items() if part in name]
+        assert sentence in message
+
+
+@pytest.mark.skipif(not WILD.is_dir(), reason="../shared/wild is not here")
+@pytest.mark.parametrize(
+    ("part", "place", "value"),
+    [
+        ("AWS_PG15", (None, "PG", "15", 512, "8 Cores 32G", "tps"), 1325.27),
+        ("AWS_PG15", (None, "PostgreSQL", "15", 16, "Follow up study", "latency_p95"), 18.61),
+        ("V4.1.0_ee", (None, None, "4.1", 1024, None, "qps"), 972018.58),
+        ("tiproxy", ("Read Only", None, None, 200, None, "latency_p95"), 32.53),
+        ("double-system", (None, None, None, None, "Number of scan keys=10, Scenario 3", "qps"), 18865),
+        ("example_perf", ("oltp_read_only", None, None, 128, None, "qps"), 74513),
+        ("sysbench_report__README", ("点查询", None, None, 128, None, "qps"), 321410),
+        ("spqr", (None, None, None, None, "Shards=8, CPU=64", "nopm"), 78180),
+        ("baremetal", (None, None, None, 1, "Max Prime=10000", "latency_p95"), 0.77),
+    ],
+)
+def test_a_figure_of_a_published_table_is_where_it_stands(part, place, value):
+    (path,) = [
+        path for path in (WILD / "corpus").iterdir() if part in path.name and path.suffix in {".md", ".csv"}
+    ]
+    assert figures(parse(Source(path.read_bytes()))[1])[place] == value
+
+
+# --- forms of tables ----------------------------------------------------------------------------------------
+
+
+def test_a_number_with_a_unit_is_a_number_and_never_a_configuration():
+    (run,) = read("threads,tps,latency_avg\n16,1234.5 tps,5.00 ms\n").runs
+    assert [(one.metric, one.value) for one in run.readings] == [("tps", 1234.5), ("latency_avg", 5)]
+    assert run.configuration is None
+    (run,) = read("threads,tps,latency_avg\n16,100,5000 us\n").runs
+    assert run.readings[1].value == 5
+    line, message = error_of("threads,tps\n16,5 ms\n")
+    assert (line, message) == (2, "'ms' is not a unit of tps")
+
+
+def test_versions_may_have_a_v_and_stand_over_columns():
+    report = read("tps\nthreads,v5.3.0,TiDB v5.4.0\n1,100,110\n")
+    assert [(run.product, run.version) for run in report.runs] == [(None, "5.3.0"), ("TiDB", "5.4.0")]
+
+
+def test_versions_may_stand_beside_metrics_over_columns():
+    report = read(
+        "| Threads | V4.0 QPS | V4.0 95% latency (ms) | V4.1 QPS |\n|---|---|---|---|\n"
+        "| 32 | 139,594.87 | 0.26 | 135,146.05 |\n"
+    )
+    assert figures(report) == {
+        (None, None, "4.0", 32, None, "qps"): 139594.87,
+        (None, None, "4.0", 32, None, "latency_p95"): 0.26,
+        (None, None, "4.1", 32, None, "qps"): 135146.05,
+    }
+
+
+@pytest.mark.parametrize(
+    "head", ["Thread", "Threads", "clients", "concurrency", "# threads", "并发数", "num_threads"]
+)
+def test_thread_counts_have_the_names_that_people_give_them(head):
+    assert [run.threads for run in read(f"| {head} | TPS |\n|--:|--:|\n| 8 | 100 |\n").runs] == [8]
+
+
+def test_cpus_are_no_threads():
+    report = read("vCPUs,tps\n2,100\n4,190\n")
+    assert [(run.threads, run.configuration) for run in report.runs] == [(None, "vCPUs=2"), (None, "vCPUs=4")]
+
+
+def test_times_beside_a_rate_are_milliseconds_with_a_warning():
+    report = read("threads\ttps\tLatency avg\tp95\n1\t100\t5.1\t7\n")
+    assert [one.metric for one in report.runs[0].readings] == ["tps", "latency_avg", "latency_p95"]
+    assert sum("names no unit" in warning for warning in report.warnings) == 2
+
+
+@pytest.mark.parametrize("head", ["read_avg", "Latency", "throughput"])
+def test_what_may_be_in_any_unit_is_no_known_metric(head):
+    (run,) = read(f"threads,tps,{head}\n1,100,252.4\n").runs
+    assert [(one.is_own, one.unit) for one in run.readings] == [(False, "1/s"), (True, "")]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "Improvement\n+12.3%",
+        "Speedup\n1.2x",
+        "Multiple\n1.5",
+        "TPS/$\n0.3",
+        "Comp with 2K IOPS\n-10.2%",
+        "性能提升\n18.9倍",
+    ],
+)
+def test_columns_that_are_computed_from_others_are_left_out(column):
+    head, cell = column.split("\n")
+    report = read(f"| Threads | TPS | {head} |\n|---|---|---|\n| 1 | 100 | {cell} |\n")
+    assert [one.metric for one in report.runs[0].readings] == ["tps"]
+    assert report.warnings == (f"the column {head!r} is computed from others and was left out",)
+
+
+def test_relative_tables_are_refused_with_a_trailing_comma_too():
+    rows = "a,1.00,1.03\nb,1.00,0.97\nc,1.00,1.10\n"
+    assert "relative figures" in error_of(f"test,9.8.4,9.9.3,\n{rows}")[1]
+    assert "relative figures" in error_of(f"test,9.8.4,9.9.3,\n{rows}", metric="qps")[1]
+
+
+def test_a_trailing_comma_in_the_head_is_no_column():
+    report = read("test,9.8.4,9.9.3,\nfill,975471,993084\n", metric="ops_per_s")
+    assert figures(report) == {
+        ("fill", None, "9.8.4", None, None, "ops_per_s"): 975471,
+        ("fill", None, "9.9.3", None, None, "ops_per_s"): 993084,
+    }
+
+
+def test_a_first_column_that_counts_the_rows_has_no_name():
+    assert [run.threads for run in read(",threads,tps\n0,1,100\n1,8,700\n").runs] == [1, 8]
+
+
+def test_commas_are_separators_of_thousands_where_all_fit_and_nowhere_else():
+    table = "| Threads | QPS |\n|---|---|\n| 1 | {} |\n| 2 | {} |\n"
+    report = read(table.format("3,110", "18,865"))
+    assert [run.readings[0].value for run in report.runs] == [3110, 18865]
+    assert "separators of thousands" in report.warnings[-1]
+    for others in (("3,110", "4,87"), ("3,110", "18865"), ("0,123", "3,110")):
+        assert "comma" in error_of(table.format(*others))[1]
+    assert "comma" in error_of("threads;tps\n1;1,234\n")[1]
+
+
+def test_metrics_beside_the_rows_and_versions_over_the_columns():
+    report = read(
+        "| Metric | MySQL 8.0 | MySQL 8.4 |\n|---|---|---|\n| TPS | 100 | 120 |\n| p95 (ms) | 5.1 | 4.9 |\n"
+    )
+    assert figures(report) == {
+        (None, "MySQL", "8.0", None, None, "tps"): 100,
+        (None, "MySQL", "8.0", None, None, "latency_p95"): 5.1,
+        (None, "MySQL", "8.4", None, None, "tps"): 120,
+        (None, "MySQL", "8.4", None, None, "latency_p95"): 4.9,
+    }
+
+
+# --- several tables -----------------------------------------------------------------------------------------
+
+ROWS = "| Threads | TPS |\n|---|---|\n| 1 | {} |\n| 8 | {} |\n"
+
+
+def test_tables_under_headings_are_told_apart_by_what_the_headings_say():
+    report = read(
+        f"# Results\n\n## oltp_read_only\n\n{ROWS.format(10, 70)}"
+        f"\n## Point select, MySQL 8.0.36\n\n{ROWS.format(90, 500)}"
+        f"\n## With the patch\n\n{ROWS.format(20, 80)}"
+    )
+    found = {(run.workload, run.product, run.version, run.configuration) for run in report.runs}
+    assert found == {
+        ("oltp_read_only", None, None, None),
+        ("Point select", "MySQL", "8.0.36", None),
+        (None, None, None, "patch"),
+    }
+    assert report.warnings == ("line 19: the heading 'patch' is taken for a configuration",)
+
+
+def test_tables_that_nothing_tells_apart_are_numbered_and_no_repetitions():
+    report = read(f"## A\n\n{ROWS.format(10, 70)}\n## A\n\n{ROWS.format(90, 500)}")
+    assert [(run.configuration, run.repetition) for run in report.runs] == [
+        (None, None),
+        (None, None),
+        ("table 2", None),
+        ("table 2", None),
+    ]
+    assert "nothing tells this table from one above it" in report.warnings[0]
+
+
+def test_two_metrics_of_the_same_runs_in_two_tables_are_joined():
+    grid = "| Server | 1 threads | 8 threads |\n|---|---|---|\n| MySQL 8.0 | {} | {} |\n"
+    report = read(
+        f"## oltp_read_only (tps)\n\n{grid.format(10, 70)}"
+        f"\n## oltp_read_only, p95 latency (ms)\n\n{grid.format(5, 9)}"
+    )
+    assert [[one.metric for one in run.readings] for run in report.runs] == [["tps", "latency_p95"]] * 2
+
+
+def test_what_is_no_benchmark_is_passed_over():
+    hardware = "| Instance | vCPUs | Memory | Price |\n|---|---|---|---|\n| m5.large | 2 | 8 GB | $0.10 |\n"
+    report = read(
+        f"## Machines\n\n{hardware}\n## Results\n\n{ROWS.format(10, 70)}\n## Notes\n\nSome prose.\n"
+    )
+    assert len(report.runs) == 2
+    for table in (hardware, "| Feature | A | B |\n|---|---|---|\n| joins | yes | no |\n"):
+        with pytest.raises(FormatError):
+            read(f"# Machines\n\n{table}")
+
+
+def test_prose_around_a_table_changes_nothing():
+    prose = "We measured for a week. The tps and the latency are below, and more is said elsewhere.\n"
+    report = read(f"{prose * 3}\n{ROWS.format(10, 70)}\n{prose}")
+    assert [run.readings[0].value for run in report.runs] == [10, 70]
+    report = read(f"{prose * 12}\nthreads tps\n1 10\n8 70\n\n{prose}")
+    assert [run.readings[0].value for run in report.runs] == [10, 70]
+
+
+# --- metrics of the project's own ---------------------------------------------------------------------------
+
+
+def test_an_own_metric_is_declared_in_the_head():
+    (run,) = read("version,rss_mb [MB, lower],recall [,higher],tps\n8.0.36,1200,0.98,500\n").runs
+    found = [(one.metric, one.value, one.unit, one.direction, one.is_own) for one in run.readings]
+    assert found == [
+        ("rss_mb", 1200, "MB", "lower", True),
+        ("recall", 0.98, "", "higher", True),
+        ("tps", 500, "1/s", "higher", False),
+    ]
+
+
+@pytest.mark.parametrize("head", ["RSS (MB)", "rss [MB]", "Rss"])
+def test_an_own_metric_has_one_name_in_all_its_spellings(head):
+    cell = "1200.5" if "MB" in head else "1200.5 MB"
+    report = read(f"threads\ttps\t{head}\n1\t100\t{cell}\n")
+    assert [(one.metric, one.unit) for one in report.runs[0].readings if one.is_own] == [("rss", "MB")]
+    assert "is no metric that benchdash knows" in report.warnings[0]
+
+
+def test_an_own_metric_is_never_called_like_a_known_one():
+    (run,) = read("threads,tps,Total Time\n1,100,30.5\n").runs
+    assert run.readings[1].metric == "own_total_time"
+
+
+@pytest.mark.parametrize(
+    "head", ["table_size [rows]", "tables", "scale factor", "pool size", "buffer_pool_gb", "range"]
+)
+def test_settings_of_a_run_are_no_metrics(head):
+    report = read(f"threads\ttps\t{head}\n1\t100\t8\n1\t190\t16\n")
+    assert [run.configuration for run in report.runs] == [f"{head}=8", f"{head}=16"]
+
+
+@pytest.mark.parametrize(
+    "head", ["index_size", "recall", "rss_mb", "smtx", "buffer_pool_hit_ratio", "wal_written"]
+)
+def test_what_was_measured_is_no_setting(head):
+    report = read(f"threads\ttps\t{head}\n1\t100\t801.5\n8\t190\t1613.25\n")
+    assert [run.readings[1].is_own for run in report.runs] == [True, True]
+
+
+def test_a_number_that_crosses_the_design_is_a_setting_whatever_its_name():
+    rows = "".join(f"{threads}\t{foo}\t{threads * foo}\n" for foo in (10, 20) for threads in (1, 2, 4))
+    report = read(f"threads\tfoo\ttps\n{rows}")
+    assert {run.configuration for run in report.runs} == {"foo=10", "foo=20"}
+
+
+def test_the_sender_may_name_a_metric_of_the_project():
+    table = "| Server | A-1 | B-2 |\n|---|---|---|\n| small | 1200 | 1300 |\n"
+    (first, _) = read(table, metric="rss_mb [MB, lower]").runs
+    assert first.readings[0][:4] == ("rss_mb", 1200, "MB", "lower")
+
+
+def test_the_sender_knows_better_than_the_title():
+    report = read("tps\nthreads,A-1\n1,100\n", metric="qps")
+    assert report.runs[0].readings[0].metric == "qps"
+    assert "the field counts" in report.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("pg1222,33781\npg1323,33740\n", "no line names the columns"),
+        ("pg1222,1.006\npg1323,1.019\n", "are these relative figures?"),
+        ("6002\t12526\tx.my5649.x6d\n7241\t14053\tx.my5731.x6d\n", "no line names the columns"),
+        ("throughput,read_avg,database\n44130.6,252.4,redis\n", "write the units behind their names"),
+        ("a,b,c\nx,12,13\ny,14,15\n", "nothing says what the numbers under 'b', 'c' are"),
+    ],
+)
+def test_a_refusal_says_what_a_table_lacks(text, sentence):
+    assert sentence in error_of(text)[1]
