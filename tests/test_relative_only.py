@@ -16,7 +16,10 @@ pytestmark = pytest.mark.django_db
 SLUG = "quartz"
 # What make_world measures, and what it becomes: figures that are found again, rounded or in thousands.
 MEASURED, SCALE = (100, 101, 80), 618_033.989
-NUMBER = re.compile(r"(?<![\w.,])[0-9]+(?:[,\u202f\u00a0' ][0-9]{3})*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+NUMBERS = (
+    re.compile(r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?"),
+    re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:[,\u202f\u00a0' ][0-9]{3})+(?:\.[0-9]+)?"),
+)
 # Of all addresses, these answer: what they show of the project are names and ratios.
 SHOWN = {
     "api:compare",
@@ -62,7 +65,7 @@ def stranger(request, world):
 def figures_in(text):
     """The numbers of a text that are one of those measured: whole, rounded, in thousands or in millions."""
     found = []
-    for match in NUMBER.finditer(text):
+    for match in (match for pattern in NUMBERS for match in pattern.finditer(text)):
         number = float(re.sub(r"[,\u202f\u00a0' ]", "", match[0]))
         scales = (1, 1e3) + ((1e6,) if re.match(r"\.?[0-9]*\s*M", text[match.end() :]) else ())
         if any(abs(number * scale / (one * SCALE) - 1) < 0.006 for one in MEASURED for scale in scales):
