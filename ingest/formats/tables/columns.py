@@ -270,6 +270,8 @@ class _Understanding:
             return self._text(index, head)
         if head.meaning is not None:
             return self._fact(index, head)
+        if not self.cells[index] and head.named is None:
+            return None
         if head.is_derived and (self._is_numeric(index) or not self.cells[index]):
             return Column(index, name, Role.LEFT_OUT)
         if head.named is not None:

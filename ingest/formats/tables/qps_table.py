@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ingest.formats import bexhoma
 from ingest.formats.documents import blocks_of_head, document_blocks
 from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
@@ -34,7 +35,7 @@ _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
 def recognise(head: bytes) -> bool:
-    if _JSON.match(head):
+    if _JSON.match(head) or bexhoma.recognise(head):
         return False
     lines = _lines(head)
     if _RELATIVE.match(lines[0]) or find_column_block(lines, _LINES_ABOVE_TABLE):

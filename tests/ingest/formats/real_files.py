@@ -17,7 +17,7 @@ EXPECTED = ".expected.json"
 ONE_RESULT_A_LINE = frozenset(
     {
         *("insert_benchmark", "jmh_csv", "jmh_text", "mysqlslap", "per_operation", "qps_json", "qps_table"),
-        *("dtrace", "hammerdb", "pgbench", "run_lines"),
+        *("bexhoma", "dtrace", "hammerdb", "pgbench", "run_lines"),
     }
 )
 # Real files that may be read but not all copied; a machine without them skips what needs them.

@@ -46,7 +46,7 @@ def outcome(entry, data):
         name, report = parse(Source(data, file))
     except FormatError as error:
         return Outcome(file, family, REFUSED, f"line {error.line}: {error.message}")
-    if isinstance(expected, list):
+    if isinstance(expected, list) and stands_in(data.decode("utf-8", "replace"), expected):
         problem, is_complete = EXPECTED[family](report, expected), True
     else:
         problem, is_complete = COMPARISONS.get(family, compared_with_rates)(
@@ -60,6 +60,12 @@ def outcome(entry, data):
     if not is_complete:
         return Outcome(file, family, PARTLY, warning, name)
     return Outcome(file, family, WARNED if warning else RIGHT, warning, name)
+
+
+def stands_in(text, expected):
+    """Return whether scores of the independent reading stand in a text; documents were cut down after it."""
+    scores = [line["printed"] for line in expected if "printed" in line]
+    return not scores or any(f"{score:.3f}" in text.replace(",", ".") for score in scores)
 
 
 # --- against numbers --------------------------------------------------------------------------------------
@@ -440,6 +446,7 @@ COMPARISONS = {"jmh_text": compared_with_rows_of_jmh} | dict.fromkeys(
     (
         "per_operation",
         "qps tables, CSV",
+        "missing: BenchBase",
         "missing: insert benchmark",
         "missing: mytools qps.abs",
         "missing: db_bench",
