@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
-from ingest.formats.headings import said_by_all
+from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.aligned import find_aligned
 from ingest.formats.tables.drawn import check_footer, drawn_table, holds_numbers, tells_results
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
-from ingest.formats.tables.heads import is_transposed, tell_runs
+from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
 from ingest.formats.tables.layouts import Layout
 from ingest.formats.tables.metric_words import Metric, mentions
 from ingest.formats.tables.other_languages import in_english
@@ -25,6 +25,7 @@ from ingest.formats.tables.table import Table, title_fact, transposed
 _MAX_LINES_OF_TEXT = 60
 _MAX_TITLES = 10
 _MAX_TITLE_WORDS = 25
+_MAX_NAME_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,16 @@ def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]
                 return drawn.table()[0]
         elif layout := _first_in_text(block, lines, is_sure=True):
             return layout.table(lines[: block.line - 1 + len(block.lines)])[0]
+    return None
+
+
+def table_of_nothing(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> int | None:
+    """Return the line of a drawn table that names a metric, and nothing that it was measured on."""
+    for block in blocks_within(blocks):
+        if block.kind is BlockKind.TABLE:
+            names = drawn_table(block, lines).names
+            if any(head.named for head in heads_of(names)) and not is_of_another_format(names):
+                return block.line
     return None
 
 
@@ -177,7 +188,12 @@ def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntr
     A heading that names no workload, product, version, thread count or setting names the configuration, where
     it tells tables apart. Tables that are alike in all of that are numbered.
     """
-    said = [said_by_all(_names(table)) for table, _ in read]
+    texts = [_names(table) for table, _ in read]
+    common = set(texts[0]).intersection(*texts[1:])
+    said = [
+        replace(said_by_all(names), rest=_configuration(text for text in names if text not in common))
+        for names in texts
+    ]
     tells_apart = len({one.rest for one in said}) > 1
     entries: list[RunEntry] = []
     warnings: list[str] = []
@@ -198,6 +214,14 @@ def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntr
             own = [_numbered(entry, number) for entry in own]
         entries += own
     return entries, list(bounded(warnings))
+
+
+def _configuration(texts: Iterable[str]) -> str:
+    """Return the words of the innermost heading that names something else; a sentence names nothing."""
+    names = (
+        text for text in texts if len(text.split()) <= _MAX_NAME_WORDS and not text.endswith((".", "。"))
+    )
+    return next((rest for text in names if (rest := said_by(text).rest)), "")
 
 
 def _numbered(entry: RunEntry, number: int) -> RunEntry:
