@@ -18,10 +18,16 @@ from benchdash.results.models import (
     ServerVersion,
     Workload,
 )
+from ingest.archives.path_patterns import WHOLE_PATH
+from ingest.masking import MASK
 from ingest.models import ArchiveFile, Copy, Upload
 
 # Reasons, and files that are gone, are for members.
 _MAX_SUGGESTIONS = 200
+_MAY_HOLD_AGAIN = (
+    *("product", "version", "hardware", "workload", "build", "branch", "configuration", "counterpart"),
+    *("tags", "map", "pattern", "path_map", "companion_pattern"),
+)
 _FOR_MEMBERS = (Upload.State.REFUSED, Upload.State.DELETED)
 
 
@@ -217,3 +223,20 @@ def known_names(project: Project) -> dict[str, list[str]]:
         },
     }
     return {name: list(dict.fromkeys(names[:_MAX_SUGGESTIONS])) for name, names in found.items()}
+
+
+def last_said(viewer: Viewer, project: Project) -> tuple[Upload | None, dict[str, Any]]:
+    """Return the newest upload that this person sent on a page, and what of its metadata may hold again.
+
+    What was masked stays away, and so does what is of one run, or of one file of an archive.
+    """
+    if viewer.user is None:
+        return None, {}
+    sent = Upload.objects.filter(project=project, user=viewer.user, token=None, came_alone=True)
+    upload = sent.exclude(state=Upload.State.DELETED).order_by("-received_at", "-pk").first()
+    if upload is None:
+        return None, {}
+    said = {name: upload.metadata[name] for name in _MAY_HOLD_AGAIN if name in upload.metadata}
+    if "path_map" in said:
+        said["path_map"] = {name: parts for name, parts in said["path_map"].items() if name != WHOLE_PATH}
+    return upload, {name: value for name, value in said.items() if value and MASK not in str(value)}

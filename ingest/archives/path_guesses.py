@@ -21,7 +21,7 @@ from ingest.archives.path_patterns import (
     PatternError,
     field_called,
 )
-from ingest.archives.path_words import Word, words_in, workload_called
+from ingest.archives.path_words import Word, has_workload, words_in, workload_called
 from ingest.metadata.fields import FIELDS
 
 # Beyond this many files a mapping cannot name each.
@@ -41,6 +41,8 @@ _SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", 
 _MAX_GROUPS: Final = 8
 # Two names alone do not show what varies.
 _MIN_ALIKE: Final = 2
+# Longer texts are no names of anything.
+_MAX_TEXT_LENGTH: Final = 60
 _NUMBERS: Final = ("threads", "repetition")
 _NUMBERED_BY_MAJOR: Final = ("pgbench", "postgres", "postgresql", "pg")
 
@@ -78,11 +80,12 @@ def propose(
     paths: Iterable[str],
     own_words: Mapping[str, OwnWords] | None = None,
     known: Mapping[str, Sequence[str]] | None = None,
+    said: Collection[str] = (),
 ) -> Proposal:
     """Propose how to read these paths of results.
 
     ``own_words`` is what is known of the files themselves, by path; ``known`` are names of the project, by
-    field.
+    field; ``said`` are the fields that somebody has said of all files.
     """
     own = own_words or {}
     names = [_Name(path, words_in(path, known), own.get(path, NO_WORDS)) for path in sorted(paths)]
@@ -95,7 +98,7 @@ def propose(
     if len(names) < 2:
         return Proposal(fields=_joined(names[0].words))
     groups = _groups(names[:: len(names) // _MAX_STUDIED + 1])
-    drafts = [_draft(*group) for group in groups]
+    drafts = [_draft(*group, said) for group in groups]
     return _for_all(drafts[0], names) or _by_path(drafts, names)
 
 
@@ -231,17 +234,17 @@ class _Draft:
         return _joined(found[slot] for slot in self.slots if slot in found)
 
 
-def _draft(names: Sequence[_Name], slots: Sequence[_Slot]) -> _Draft | None:
+def _draft(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[str]) -> _Draft | None:
     """Write the pattern of names that have their words in the same places; None where there is none."""
     if len(names) < _MIN_ALIKE:
         return None
     try:
-        return _written(names, slots)
+        return _written(names, slots, said)
     except PatternError:
         return None
 
 
-def _written(names: Sequence[_Name], slots: Sequence[_Slot]) -> _Draft:
+def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[str]) -> _Draft:
     found = [name.slots() for name in names]
     varying = [slot for slot in slots if len({own[slot].text for own in found}) > 1]
     constants = {slot[1]: found[0][slot] for slot in slots if slot not in varying}
@@ -256,7 +259,7 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot]) -> _Draft:
         if number < len(varying):
             parts.append(_of_words([own[number] for own in words]))
     parts = _without_neighbours(parts)
-    _name_unknowns(parts, names, constants)
+    _name_unknowns(parts, names, constants, said)
     variables = [part for part in parts if isinstance(part, _Variable)]
     fields = _joined(word for name, word in constants.items() if name not in _OF_ONE_RUN)
     given = {variable.field for variable in variables} & fields.keys()
@@ -428,7 +431,9 @@ def _settle(variable: _Variable) -> None:
         }
 
 
-def _name_unknowns(parts: Sequence[_Part], names: Sequence[_Name], constants: Mapping[str, Word]) -> None:
+def _name_unknowns(
+    parts: Sequence[_Part], names: Sequence[_Name], constants: Mapping[str, Word], said: Collection[str]
+) -> None:
     """Say what the variables are that no word explains. What is no field joins the workload, and is seen."""
     whole = [part for part in parts if isinstance(part, _Variable)]
     variables = [one for part in whole for one in part.inner or [part]]
@@ -451,9 +456,13 @@ def _name_unknowns(parts: Sequence[_Part], names: Sequence[_Name], constants: Ma
                 text: {"control": True} if text == "control" else {} for text in variable.texts
             }
     for variable in unknown:
-        if not variable.field and _says_what_the_file_says(variable, names):
+        is_too_long = max(map(len, variable.texts)) > _MAX_TEXT_LENGTH
+        if not variable.field and (is_too_long or _says_what_the_file_says(variable, names)):
             variable.field = ANY_PART
-    wanted = _wanted_names(names, {*used, *constants})
+        elif not variable.field and "workload" not in {*used, *constants} and has_workload(variable.texts):
+            variable.field = "workload"
+            used.add("workload")
+    wanted = _wanted_names(names, {*used, *constants, *said})
     for variable in sorted(unknown, key=lambda one: not one.is_in_file_name):
         if not variable.field:
             variable.field = wanted.pop(0) if wanted else _other_name("part", used)
@@ -550,6 +559,8 @@ def _for_all(draft: _Draft | None, names: Sequence[_Name]) -> Proposal | None:
     if len(by_path) > MAX_FILES_BY_PATH or 2 * len(left_out) > len(names):
         return None
     parts = {**draft.parts, **({WHOLE_PATH: by_path} if by_path else {})}
+    if not draft.pattern.names and not parts:
+        return Proposal(fields=draft.fields)
     return Proposal(draft.text, parts, draft.fields, left_out)
 
 

@@ -112,7 +112,8 @@ def preview(
         proposal, companions = Proposal(said.pattern or "", rules.path_map.parts), said.companion_pattern
     else:
         named = _by_their_tool(results)
-        proposal = propose([one.path for one in named], {one.path: one.own for one in named}, known)
+        own = {one.path: one.own for one in named}
+        proposal = propose(own, own, known, said=rules.path_map.fields.keys())
         companions = _companion_patterns(file_set, proposal, looked)
         proposal = _with_workloads_by_ratio(proposal, results, rules.path_map.fields)
     fields = {**proposal.fields, **rules.path_map.fields}
@@ -122,7 +123,7 @@ def preview(
     file_set = FileSet(container, rules)
     planned = {file.path: file for file in file_set.plan.files}
     rows = [_row(one, planned[one.path], rules) for one in results if one.path in planned]
-    shown = {cell.field for row in rows for cell in row.cells if cell.source == "name"}
+    shown = {cell.field for row in rows for cell in row.cells if cell.source == "name"} | {*proposal.fields}
     columns = [*SHOWN, *(name for name in FIELDS if name in shown and name not in SHOWN)]
     in_order = [replace(row, cells=[_cell_of(row, name) for name in columns]) for row in rows]
     return FolderPreview(

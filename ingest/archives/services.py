@@ -25,9 +25,10 @@ from ingest import services
 from ingest.archives.containers import ArchiveLimits, Container, ContainerError, unpacked
 from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
 from ingest.archives.path_patterns import PatternError
+from ingest.archives.previews import FolderPreview, preview
 from ingest.errors import FileRefusedError
 from ingest.masking import mask_text
-from ingest.metadata.upload_metadata import metadata_from_json, path_rules
+from ingest.metadata.upload_metadata import Metadata, metadata_from_json, path_rules
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import files_of_its_own
 from ingest.receiving import imports
@@ -94,6 +95,23 @@ def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
         files=[*files, *file_set.left_aside()],
         warnings=[*arrival.warnings, *container.warnings],
     )
+
+
+def look_into(
+    data: RawData, name: str, said: Metadata, *, known: Mapping[str, Sequence[str]], is_given: bool = False
+) -> FolderPreview:
+    """Say what the files of an archive say, and what their names are taken for; nothing is stored.
+
+    With ``is_given`` the names are read by the pattern and the mapping of ``said``.
+
+    Raises FileRefusedError for what is no archive that can be read.
+    """
+    file = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
+    try:
+        with _unpacked(file, clean_file_name(name)) as container:
+            return preview(container, said, known=known, is_given=is_given)
+    except (ContainerError, PatternError) as error:
+        raise FileRefusedError([error_of(str(error))], upload_id=None, url=None) from None
 
 
 # --- importing ----------------------------------------------------------------------------------------------

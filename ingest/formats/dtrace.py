@@ -1,23 +1,39 @@
-"""DTrace: the distributions of times that quantize(), lquantize() and llquantize() print.
+"""DTrace: the distributions of times that quantize(), lquantize() and llquantize() print, and single times.
 
 A row is a bucket: where it begins, a bar, and how many times fell into it. It ends where the next row begins;
 empty rows stand at both ends. The key of the aggregation stands above it. DTrace counts nanoseconds unless
 the script divides them, and only the key can say so.
+
+A script that prints each time gives a line for each, behind the probe that fired:
+
+    CPU     ID                    FUNCTION:NAME
+      0  18672     mysql_parse:select-finish 61634
 """
 
+import operator
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from benchdash.results.readings import Reading, reading
-from ingest.formats.outputs import bounded, missing_line_end
+from ingest.formats.outputs import bounded, missing_line_end, whole_lines
 from ingest.formats.report import FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
-_HEADER_TEXT = r"[ \t]*value[ ]+-+ Distribution -+ count[ \t]*"
+# Web pages turn hyphens into dashes.
+_HEADER_TEXT = r"[ \t]*value[ ]+(?:-|–|—)+ Distribution (?:-|–|—)+ count[ \t]*"
 _HEADER = re.compile(_HEADER_TEXT)
-_RECOGNISED = re.compile(rf"^{_HEADER_TEXT}\r?$".encode(), re.MULTILINE)
+_PROBE_TEXT = r"[ \t]*[0-9]{1,4}[ \t]+[0-9]{1,7}[ \t]+[\w.$~<>,*&()-]{0,300}:(?P<probe>[\w-]{1,80})[ \t]+"
+_RECOGNISED = re.compile(
+    rf"^(?:{_HEADER_TEXT}\r?$|{_PROBE_TEXT}[0-9]{{1,19}}[ \t]*\r?$|CPU +ID +FUNCTION:NAME\b)".encode(),
+    re.MULTILINE,
+)
+_TIMING = re.compile(
+    rf"{_PROBE_TEXT}(?P<text>(?:\S.{{0,200}}?[ \t])?)(?P<time>[0-9]{{1,19}})[ \t]*(?P<unit>\w{{0,12}})[ \t]*"
+)
 _ROW = re.compile(r"[ \t]*(< |>= )?(-?[0-9]{1,19}) \|([@ ]{0,40})[ \t]+([0-9]{1,19})[ \t]*")
 _OF_THE_TOOL = re.compile(r"\s*(dtrace: .*|\^C.*|CPU\s+ID\s.*)?")
 _MARK = re.compile(r"^dtrace: |^CPU +ID +FUNCTION:NAME")
@@ -33,6 +49,8 @@ _UNIT = re.compile(
 )
 _MAX_NAME_LENGTH = 38  # with " histogram" behind it a source has at most 50 characters
 _MAX_DISTRIBUTIONS = 100
+_MAX_NS = 2**63
+_MIN_POINT_IN_TIME = 1e12  # in ns, since a quarter of an hour after the machine started
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +82,11 @@ class _Table:
 
     @property
     def unit(self) -> str | None:
-        found = _UNIT.search(self.key)
-        return _UNITS[found[1].lower()] if found else None
+        return _unit_of(self.key)
 
     @property
     def name(self) -> str:
-        """The key without its unit, as the name of an operation."""
-        plain = re.sub(r"\W+", " ", _UNIT.sub("", mask_text(self.key))).strip().lower()
-        return plain[:_MAX_NAME_LENGTH].strip()
+        return _name_of(self.key)
 
 
 def recognise(head: bytes) -> bool:
@@ -88,11 +103,17 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
 
 
 def parse(source: Source) -> ParsedReport:
-    """Return one run with a histogram for each key. Raise FormatError where no distribution is complete."""
+    """Return one run with a histogram for each key, and for the times of each probe.
+
+    Raise FormatError where no distribution is complete and no time is printed.
+    """
     tables = list(_tables(source.lines))
+    timings = _timings(whole_lines(source)[0])
     complete = [table for table in tables if table.is_complete]
-    if not complete:
-        line = tables[-1].rows[-1].line if tables and tables[-1].rows else len(source.lines)
+    if not tables and not timings:
+        raise FormatError("neither a distribution nor a time is printed", len(source.lines))
+    if not complete and not timings:
+        line = tables[-1].rows[-1].line if tables[-1].rows else len(source.lines)
         raise FormatError("the distribution breaks off in this line; was the file cut off?", line)
     warnings = [
         f"the distribution that begins in line {table.line} breaks off and was not read"
@@ -100,24 +121,122 @@ def parse(source: Source) -> ParsedReport:
         if not table.is_complete
     ]
     warnings += missing_line_end(source)
-    if source.ends_with_newline and tables[-1].ends_file:
+    if tables and source.ends_with_newline and tables[-1].ends_file:
         # An empty row may also stand between others.
         warnings.append(f"nothing follows line {len(source.lines)}: the file may be cut off")
-    last = {table.name: table for table in complete}
-    for name, table in last.items():
-        if (times := sum(one.name == name for one in complete)) > 1:
-            what = f"the distribution {name!r}" if name else "the distribution"
-            warnings.append(f"{what} is printed {times} times; the last, in line {table.line}, was read")
-    kept = list(last.values())[:_MAX_DISTRIBUTIONS]
+    last = _last_of_each(complete, warnings)
+    kept = dict(list(last.items())[:_MAX_DISTRIBUTIONS])
     if len(last) > len(kept):
         warnings.append(f"only {len(kept)} of {len(last)} distributions were read")
-    if any(table.unit is None for table in kept):
+    if any(table.unit is None for table in kept.values()):
         warnings.append("no unit is named above a distribution: its times were read as nanoseconds")
-    measured = [table for table in kept if table.total]
-    if not measured:
-        raise FormatError("the distributions are empty: nothing was measured", kept[0].line)
-    run = ParsedRun(readings=tuple(map(_total, measured)))
-    return ParsedReport((run,), tuple(map(_histogram, measured)), {"tool": "DTrace"}, bounded(warnings))
+    measured = {name: table for name, table in kept.items() if table.total}
+    if not measured and not timings:
+        raise FormatError("the distributions are empty: nothing was measured", complete[0].line)
+    readings = [_total(name, table) for name, table in measured.items()]
+    histograms = [_histogram(name, table) for name, table in measured.items()]
+    for timing in timings:
+        if timing.name not in measured:
+            readings += timing.readings()
+            histograms.append(timing.histogram())
+    if not all(timing.has_units for timing in timings):
+        warnings.append("no unit stands behind the times of a probe: they were read as nanoseconds")
+    if timings:
+        last_line = max(timing.last_line for timing in timings)
+        warnings.append(
+            f"the last time of a probe is in line {last_line}; nothing tells whether more followed"
+        )
+    run = ParsedRun(readings=tuple(readings))
+    return ParsedReport((run,), tuple(histograms), {"tool": "DTrace"}, bounded(warnings))
+
+
+def _last_of_each(tables: Sequence[_Table], warnings: list[str]) -> dict[str, _Table]:
+    """Return the distributions by name: the last one under each key, and all that have none, numbered."""
+    nameless = [table for table in tables if not table.name]
+    if len(nameless) > 1:
+        warnings.append(
+            f"{len(nameless)} distributions have no key above them and are told apart by their order only"
+        )
+    found: dict[str, _Table] = {}
+    for table in tables:
+        is_one_of_several = not table.name and len(nameless) > 1
+        found[f"distribution {nameless.index(table) + 1}" if is_one_of_several else table.name] = table
+    for name, table in found.items():
+        times = sum(one.name == name for one in tables)
+        if times > 1:
+            warnings.append(
+                f"the distribution {name!r} is printed {times} times; "
+                f"the last, in line {table.line}, was read"
+            )
+    return found
+
+
+@dataclass(slots=True)
+class _Timings:
+    """The times, in ns, that were printed one by one under a name; ``line`` is that of the first."""
+
+    name: str
+    line: int
+    last_line: int = 0
+    times: "array[int]" = field(default_factory=lambda: array("Q"))
+    has_units: bool = True
+
+    def readings(self) -> Iterator[Reading]:
+        """Yield how many times there are, and the least, average and greatest of them in ms."""
+        ms = _UNITS_IN_MS["ns"]
+        yield self._named(reading("total_events", len(self.times)))
+        yield self._named(reading("latency_min", min(self.times) * ms))
+        yield self._named(reading("latency_avg", sum(self.times) * ms / len(self.times)))
+        yield self._named(reading("latency_max", max(self.times) * ms))
+
+    def histogram(self) -> Intervals:
+        """Return how many times fell between two powers of two, as quantize() counts them."""
+        ms = _UNITS_IN_MS["ns"]
+        counts = sorted(Counter(time.bit_length() for time in self.times).items())
+        rows = tuple((2**bits // 2 * ms, 2**bits * ms, float(count)) for bits, count in counts)
+        return Intervals("", f"{self.name} histogram".strip(), ("from_ms", "to_ms", "count"), rows)
+
+    def _named(self, one: Reading) -> Reading:
+        return one._replace(metric=_metric(self.name, one.metric))
+
+
+def _timings(lines: Iterable[str]) -> list[_Timings]:
+    """Return the times under each name. Raise FormatError where they are points in time."""
+    found: dict[str, _Timings] = {}
+    for number, line in enumerate(lines, start=1):
+        if ":" not in line or not (match := _TIMING.fullmatch(line)):
+            continue
+        unit = _unit_of(f"{match['text']} {match['unit']}")
+        name = _name_of(match["text"]) or _name_of(match["probe"])
+        timing = found.setdefault(name, _Timings(name, number))
+        nanoseconds = round(_UNITS_IN_MS[unit or "ns"] / _UNITS_IN_MS["ns"])
+        timing.times.append(min(int(match["time"]) * nanoseconds, _MAX_NS))
+        timing.last_line = number
+        timing.has_units = timing.has_units and unit is not None
+    for timing in found.values():
+        if timing.times[0] > _MIN_POINT_IN_TIME and all(map(operator.lt, timing.times, timing.times[1:])):
+            raise FormatError(
+                "these are points in time, not how long something took; let the script print 'timestamp' "
+                "less the one at the beginning",
+                timing.line,
+            )
+    return list(found.values())[:_MAX_DISTRIBUTIONS]
+
+
+def _metric(name: str, metric: str) -> str:
+    """Return ``select.total_events``."""
+    return ".".join(filter(None, [name.replace(" ", "_"), metric]))
+
+
+def _unit_of(text: str) -> str | None:
+    found = _UNIT.search(text)
+    return _UNITS[found[1].lower()] if found else None
+
+
+def _name_of(text: str) -> str:
+    """Return a text without its unit, as the name of an operation."""
+    plain = re.sub(r"\W+", " ", _UNIT.sub("", mask_text(text))).strip().lower()
+    return plain[:_MAX_NAME_LENGTH].strip()
 
 
 def _tables(lines: Sequence[str]) -> Iterator[_Table]:
@@ -141,19 +260,17 @@ def _tables(lines: Sequence[str]) -> Iterator[_Table]:
         yield _Table(key, rows, heading, ends_file=True)
 
 
-def _total(table: _Table) -> Reading:
-    """Return the reading ``select.total_events``."""
-    metric = ".".join(filter(None, [table.name.replace(" ", "_"), "total_events"]))
-    return reading("total_events", table.total)._replace(metric=metric)
+def _total(name: str, table: _Table) -> Reading:
+    return reading("total_events", table.total)._replace(metric=_metric(name, "total_events"))
 
 
-def _histogram(table: _Table) -> Intervals:
+def _histogram(name: str, table: _Table) -> Intervals:
     scale = _UNITS_IN_MS[table.unit or "ns"]
     rows = tuple(
         (low * scale, None if high is None else high * scale, float(count))
         for low, high, count in _buckets(table.rows)
     )
-    return Intervals("", f"{table.name} histogram".strip(), ("from_ms", "to_ms", "count"), rows)
+    return Intervals("", f"{name} histogram".strip(), ("from_ms", "to_ms", "count"), rows)
 
 
 def _buckets(rows: Sequence[_Row]) -> Iterator[tuple[int, int | None, int]]:

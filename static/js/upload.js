@@ -1,4 +1,4 @@
-// The upload form: files chosen or dropped, sent one after another, and what became of each.
+// The upload form: files, folders and pasted texts, looked into, sent one after another, and what became of each.
 
 const form = document.getElementById("upload-form");
 const list = document.getElementById("file-list");
@@ -11,19 +11,45 @@ const sum = form.querySelector("[data-sum]");
 const stopButton = form.querySelector("[data-stop]");
 const stepButtons = [...form.querySelectorAll("button[name=step]")];
 
+const folderPicker = form.querySelector("[data-folder]");
+const pasted = form.elements.pasted;
+const box = form.querySelector(".guesses");
+const looking = form.querySelector("[data-looking]");
+const missing = form.querySelector("[data-missing]");
+
+// No script writes an address: those of the modules stand in the page.
+const packing = import(form.dataset.packing);
+const guesses = import(form.dataset.guesses);
+
 const MOST_BYTES = Number(form.dataset.mostBytes);
 const BESIDE = form.dataset.beside.split(" ");
 const CONFIGURATIONS = form.dataset.configurations.split(" ");
 const ARCHIVES = form.dataset.archives.split(" ");
+const MOST_FILES = Number(form.dataset.mostFiles);
+const MOST_UNPACKED = Number(form.dataset.mostUnpacked);
 const MOST_MAPPING_BYTES = 1_000_000;
+// Of more than this only the names are looked at before the upload.
+const MOST_LOOK_BYTES = 20_000_000;
+const PASTED = "pasted.txt";
+// Of the box that shows what the files are taken for, in pixels.
+const GUESS_HEIGHT = 210;
+const GUESS_ROW = 38;
+const MOST_ROWS = 7;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-// One entry per result: {file, beside: [File], row, isStored}. A file that lies beside a result which was not
-// chosen yet waits in `waiting`.
+// One entry per result: {file, beside: [File], row, isStored}. Of a folder `files` are what it holds, and `file` is
+// the archive of them once it is packed (`ready`). A file that lies beside a result which was not chosen yet waits
+// in `waiting`.
 let entries = [];
 let waiting = [];
 let request = null;
 let isStopped = false;
+let isBusy = false;
+// What was last looked into: a promise, and the answer of the server.
+let look = Promise.resolve();
+let lookNumber = 0;
+let lookTimer = 0;
+let guess = null;
 
 // --- files ---
 
@@ -37,10 +63,15 @@ function add(files) {
   waiting.push(...others.filter((file) => suffixOf(file.name)));
   for (const file of others.filter((file) => !suffixOf(file.name))) addEntry(file);
   pair();
+  lookSoon();
+}
+
+function isArchive(file) {
+  return ARCHIVES.some((suffix) => file.name.toLowerCase().endsWith(suffix));
 }
 
 function addEntry(file) {
-  if (ARCHIVES.some((suffix) => file.name.toLowerCase().endsWith(suffix))) form.querySelector(".archive-fields").open = true;
+  if (isArchive(file)) form.querySelector(".archive-fields").open = true;
   const row = rowTemplate.content.firstElementChild.cloneNode(true);
   row.dataset.entry = "";
   row.querySelector(".file-title").textContent = shown(file.name);
@@ -48,12 +79,70 @@ function addEntry(file) {
   row.querySelector("[data-remove]").setAttribute("aria-label", `Remove ${shown(file.name)}`);
   const entry = { file, beside: [], row, isStored: false };
   row.querySelector("[data-remove]").addEventListener("click", () => {
-    entries = entries.filter((one) => one !== entry);
-    row.remove();
-    tellSum();
+    if (entry.isPasted) pasted.value = "";
+    remove(entry);
+    lookSoon();
   });
   entries.push(entry);
   list.append(row);
+  return entry;
+}
+
+function remove(entry) {
+  entries = entries.filter((one) => one !== entry);
+  entry.row.remove();
+  tellSum();
+}
+
+async function addFolder(name, read) {
+  zoneError.textContent = "";
+  const entry = addEntry(new File([], name));
+  entry.files = [];
+  const note = entry.row.querySelector(".file-outcome");
+  note.textContent = "reading the folder";
+  entry.ready = (async () => {
+    const { pack } = await packing;
+    entry.files = await read();
+    const bytes = entry.files.reduce((sum, { file }) => sum + file.size, 0);
+    const trouble = troubleOfFolder(entry.files.length, bytes);
+    if (trouble) throw new Error(trouble);
+    entry.file = await pack(entry.files, name, {
+      onFile: (number, all) => (note.textContent = `packing, ${number} of ${all} files`),
+    });
+    entry.row.querySelector(".file-title").textContent = shown(name);
+    entry.row.querySelector(".file-size").textContent = `${entry.files.length} files, ${sizeInWords(bytes)}, packed ${sizeInWords(entry.file.size)}`;
+    note.textContent = "not checked yet";
+  })();
+  try {
+    await entry.ready;
+  } catch (error) {
+    // What a browser says of a file that it cannot read is no sentence for people.
+    zoneError.textContent = `${shown(name)}: ${error.name === "Error" ? error.message : "a file of the folder cannot be read. Drop it again."}`;
+    remove(entry);
+  }
+  lookSoon();
+}
+
+function troubleOfFolder(number, bytes) {
+  if (!number) return "the folder holds no files.";
+  if (number > MOST_FILES) return `the folder holds more than ${MOST_FILES} files, the most that an archive may hold. Send a part of it.`;
+  if (bytes > MOST_UNPACKED) return `its files are ${sizeInWords(bytes)}, more than the ${sizeInWords(MOST_UNPACKED)} that an archive may hold. Send a part of it.`;
+  return "";
+}
+
+// The pasted text is a file like the others, as long as it stands in its field.
+function takePasted() {
+  const entry = entries.find((one) => one.isPasted && !one.isStored);
+  if (!pasted.value.trim()) {
+    if (entry) remove(entry);
+    return;
+  }
+  const file = new File([pasted.value], PASTED);
+  if (entry) entry.file = file;
+  else addEntry(file).isPasted = true;
+  const row = entries.find((one) => one.isPasted && !one.isStored).row;
+  row.querySelector(".file-size").textContent = sizeInWords(file.size);
+  tellSum();
 }
 
 function addConfigurations(files) {
@@ -109,12 +198,37 @@ function holdsFiles(event) {
 
 function filesOf(transfer) {
   const items = [...transfer.items].filter((item) => item.kind === "file");
-  const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
-  const files = items.filter((item) => !isFolder(item)).map((item) => item.getAsFile());
-  return { files, holdsFolder: items.some(isFolder) };
+  const folderOf = (item) => {
+    const entry = item.webkitGetAsEntry?.();
+    return entry?.isDirectory ? entry : null;
+  };
+  const files = items.filter((item) => !folderOf(item)).map((item) => item.getAsFile());
+  return { files, folders: items.map(folderOf).filter(Boolean) };
 }
 
-picker.required = false;
+folderPicker.addEventListener("change", () => {
+  const chosen = [...folderPicker.files];
+  folderPicker.value = "";
+  if (!chosen.length) return;
+  const name = chosen[0].webkitRelativePath.split("/")[0] || "folder";
+  addFolder(name, async () => (await packing).filesOfPicker(chosen));
+});
+pasted.addEventListener("input", () => {
+  takePasted();
+  lookSoon(300);
+});
+// A paste anywhere but in a field is meant for this one.
+document.addEventListener("paste", (event) => {
+  if (event.target.closest("input, textarea, [contenteditable]") || request) return;
+  const files = [...event.clipboardData.files];
+  const text = event.clipboardData.getData("text/plain");
+  if (files.length) add(files);
+  else if (text.trim()) {
+    pasted.value = text;
+    takePasted();
+    lookSoon();
+  }
+});
 picker.addEventListener("change", () => {
   add(picker.files);
   picker.value = "";
@@ -132,16 +246,104 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   zone.classList.remove("is-over");
   if (request) return;
-  const { files, holdsFolder } = filesOf(event.dataTransfer);
-  add(files);
-  if (holdsFolder) zoneError.textContent = "A folder is sent as an archive: pack it with tar czf results.tgz folder, and drop that.";
+  const { files, folders } = filesOf(event.dataTransfer);
+  if (files.length) add(files);
+  for (const folder of folders) addFolder(folder.name, async () => (await packing).filesOfFolder(folder, MOST_FILES));
 });
+
+// --- looking into the files, before they are sent ---
+
+// Nothing moves when the answer comes in: its place is there before.
+function reserve(open) {
+  const files = open.some((entry) => entry.files || isArchive(entry.file)) ? MOST_ROWS : Math.min(open.length, MOST_ROWS);
+  box.style.height = open.length ? `${GUESS_HEIGHT + files * GUESS_ROW}px` : "";
+}
+
+function lookSoon(wait = 0) {
+  reserve(entries.filter((entry) => !entry.isStored));
+  clearTimeout(lookTimer);
+  const number = (lookNumber += 1);
+  look = new Promise((resolve) => {
+    lookTimer = setTimeout(() => lookInto(number).finally(resolve), wait);
+  });
+}
+
+async function lookInto(number) {
+  const { show, hide, asked } = await guesses;
+  const open = entries.filter((entry) => !entry.isStored);
+  reserve(open);
+  if (!open.length) {
+    guess = null;
+    hide();
+    looking.textContent = "";
+    return;
+  }
+  looking.textContent = "Looking into the files";
+  const file = await whatToLookInto(open);
+  if (number !== lookNumber) return;
+  looking.textContent = "";
+  if (!file) return;
+  const data = asked();
+  data.append("file", file);
+  let text = "";
+  try {
+    const headers = { "X-Requested-With": "upload.js" };
+    text = await (await fetch(form.getAttribute("action"), { method: "POST", body: data, headers })).text();
+  } catch {
+    // Without an answer there are no guesses; Check and Upload say what is wrong.
+  }
+  if (number !== lookNumber) return;
+  guess = show(text);
+  if (guess) pairByContent(guess.beside);
+}
+
+async function whatToLookInto(open) {
+  const whole = open.find((entry) => entry.files || isArchive(entry.file));
+  const { pack } = await packing;
+  if (whole?.files) {
+    await whole.ready.catch(() => {});
+    if (!whole.row.isConnected) return null;
+    if (whole.file.size <= MOST_LOOK_BYTES) return whole.file;
+    return pack(whole.files, "names", { mostBytes: MOST_LOOK_BYTES });
+  }
+  if (whole) return whole.file.size <= MOST_LOOK_BYTES ? whole.file : null;
+  const files = [...open.flatMap((entry) => [entry.file, ...entry.beside]), ...waiting];
+  return pack(files.map((file) => ({ path: file.name, file })), "files", { mostBytes: MOST_LOOK_BYTES });
+}
+
+// The server knows by their content what lies beside a result.
+function pairByContent(beside) {
+  for (const [path, names] of Object.entries(beside)) {
+    const owner = entries.find((entry) => !entry.isStored && !entry.files && entry.file.name === path);
+    for (const name of owner ? names : []) {
+      const other = entries.find((entry) => !entry.isStored && entry.file.name === name);
+      if (!other) continue;
+      remove(other);
+      owner.companions = [...(owner.companions ?? []), other.file];
+      const all = [...owner.beside, ...owner.companions];
+      owner.row.querySelector(".file-beside").textContent = `with ${all.map((one) => shown(one.name)).join(", ")}`;
+    }
+  }
+}
+
+// A guessed pattern is for the files that were looked into, and none of it is for what came after them.
+function withoutForeignGuesses(data, entry, isGuessed) {
+  if (!isGuessed || entry.files || isArchive(entry.file)) return;
+  data.delete("companion_pattern");
+  if (guess?.results.includes(entry.file.name)) return;
+  for (const name of ["pattern", "path_map"]) data.delete(name);
+}
 
 // --- sending ---
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (request) return;
+  if (request || isBusy) return;
+  const step = event.submitter?.value ?? "check";
+  setBusy(true);
+  takePasted();
+  await look;
+  setBusy(false);
   const open = entries.filter((entry) => !entry.isStored);
   zoneError.textContent = open.length ? "" : "Choose a result file first.";
   if (!open.length) {
@@ -151,7 +353,6 @@ form.addEventListener("submit", async (event) => {
   clearFieldErrors();
   isStopped = false;
   setBusy(true);
-  const step = event.submitter?.value ?? "check";
   for (const [index, entry] of open.entries()) {
     if (isStopped) break;
     sum.textContent = `${index + 1} of ${open.length}`;
@@ -159,6 +360,10 @@ form.addEventListener("submit", async (event) => {
   }
   setBusy(false);
   tellSum();
+  tellMissing();
+  if (entries.every((entry) => entry.isStored)) {
+    for (const input of box.querySelectorAll("input")) input.disabled = true;
+  }
   form.querySelector(".has-errors :is(input, textarea, select)")?.focus();
   if (entries.length === 1) lookAt(entries[0].row);
 });
@@ -177,8 +382,10 @@ async function send(entry, step) {
     return;
   }
   const data = new FormData(form);
-  data.delete("file");
+  for (const name of ["file", "pasted"]) data.delete(name);
+  withoutForeignGuesses(data, entry, (await guesses).isGuessed());
   for (const file of [entry.file, ...entry.beside]) data.append("file", file);
+  for (const file of entry.companions ?? []) data.append("companion", file);
   data.append("step", step);
   progress.hidden = false;
   entry.row.classList.add("is-sending");
@@ -217,6 +424,7 @@ function take(entry, { status, text }) {
     return;
   }
   entry.isStored = "stored" in outcome.dataset;
+  if (entry.isStored && entry.isPasted) pasted.value = "";
   entry.row.querySelector("[data-remove]").hidden = entry.isStored;
   entry.row.querySelector(".file-outcome").replaceChildren(document.adoptNode(outcome));
   for (const error of outcome.querySelectorAll("[data-error-field]")) {
@@ -241,7 +449,8 @@ function tell(entry, sentence) {
   entry.row.querySelector(".file-outcome").replaceChildren(text);
 }
 
-function setBusy(isBusy) {
+function setBusy(isNow) {
+  isBusy = isNow;
   for (const button of stepButtons) button.disabled = isBusy;
   for (const button of list.querySelectorAll("[data-remove]")) button.disabled = isBusy;
   stopButton.hidden = !isBusy;
@@ -261,6 +470,17 @@ function tellSum() {
   const told = parts.filter(([number]) => number).map(([number, word]) => `${number} ${word}`);
   if (waiting.length) told.push(`${waiting.map((file) => shown(file.name)).join(", ")} without the result it lies beside`);
   sum.textContent = told.join(", ");
+}
+
+// Once for all files, and not once for each.
+function tellMissing() {
+  const rows = entries.map((entry) => entry.row).filter((row) => row.querySelector("[data-error-field]"));
+  const counts = new Map();
+  for (const error of rows.flatMap((row) => [...row.querySelectorAll("[data-error-field][hidden]")])) {
+    counts.set(error.dataset.errorField, (counts.get(error.dataset.errorField) ?? 0) + 1);
+  }
+  const told = [...counts].map(([name, number]) => `${name} is missing${entries.length > 1 ? ` in ${number} of ${entries.length} files` : ""}`);
+  missing.textContent = told.length ? `${told.join(", ")}.` : "";
 }
 
 stopButton.addEventListener("click", () => {
@@ -299,6 +519,30 @@ form.addEventListener("input", (event) => {
   for (const entry of entries) {
     if (!entry.isStored) entry.row.querySelector(".outcome")?.classList.add("is-stale");
   }
+});
+guesses.then(({ corrected, hangsOn }) => {
+  corrected(() => form.dispatchEvent(new Event("input")));
+  form.addEventListener("change", ({ target }) => {
+    if (!target.closest("#guesses") && hangsOn(target) && entries.some((entry) => !entry.isStored)) lookSoon();
+  });
+});
+
+// --- what was said the last time ---
+
+if ("remembered" in form.dataset) {
+  guesses.then(({ mark }) => {
+    for (const input of form.querySelectorAll(".said-fields :is(input, textarea, select)")) {
+      if (input.value) mark(input, "remembered", "as the last time");
+    }
+  });
+}
+form.querySelector("[data-empty]")?.addEventListener("click", ({ target }) => {
+  for (const input of form.querySelectorAll("[data-filled], .archive-fields :is(input:not([type=file]), textarea)")) {
+    input.value = "";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  target.closest("[data-remembered-note]").remove();
+  lookSoon();
 });
 
 // --- a mapping from a file ---

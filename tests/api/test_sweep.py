@@ -56,6 +56,7 @@ def test_the_values_of_a_setting_against_each_other(sweep):
     assert answer["base"]["value"] == "8M"
     assert answer["columns"][1] == {
         "value": "1G",
+        "line": None,
         "runs": 1,
         "seconds": 2.0,
         "differences": [{"name": "log", "base": "x", "value": "y"}],
@@ -126,3 +127,65 @@ def test_what_does_not_fit_is_said(refused):
     assert refused(metric="qps") == ("metric", "no two values of pool have 'qps'")
     assert refused(values="no")[0] == "values"
     assert refused(threads="many")[0] == "threads"
+
+
+# --- two settings crossed -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crossed(project):
+    records = [
+        make_record(
+            100.0 * number * factor, version="11.8.2", settings={"pool": size, "flush": way, "log": "x"}
+        )
+        for factor, way in enumerate(("fsync", "O_DIRECT"), 1)
+        for number, size in enumerate(("8M", "64M"), 1)
+    ]
+    make_runs(records, project=project)
+    return {"version": "11.8.2", "setting": "pool", "lines": "flush"}
+
+
+def test_two_settings_are_crossed(sweep, crossed):
+    answer = sweep(**crossed).json()
+    assert (answer["setting"]["key"], answer["lines"]["key"]) == ("pool", "flush")
+    assert answer["lines"]["values"] == ["fsync", "O_DIRECT"]
+    assert (answer["base"]["value"], answer["base"]["line"]) == ("8M", "fsync")
+    assert [(one["value"], one["line"]) for one in answer["columns"]] == [
+        ("64M", "fsync"),
+        ("8M", "O_DIRECT"),
+        ("64M", "O_DIRECT"),
+    ]
+    assert [cell["ratio"] for cell in answer["rows"][0]["cells"]] == [2, 2, 4]
+    other = sweep(**crossed, base="64M / O_DIRECT").json()
+    assert (other["base"]["value"], other["base"]["line"]) == ("64M", "O_DIRECT")
+    assert sweep(version="11.8.2", setting="pool", **{"with": "flush=fsync"}).json()["lines"] is None
+
+
+def test_crossed_the_same_as_csv(sweep, crossed):
+    rows = list(csv.DictReader(io.StringIO(sweep(**crossed, format="csv").content.decode())))
+    assert [(row["setting_value"], row["lines"], row["lines_value"], row["value"]) for row in rows] == [
+        ("8M", "flush", "fsync", "100.0"),
+        ("64M", "flush", "fsync", "200.0"),
+        ("8M", "flush", "O_DIRECT", "200.0"),
+        ("64M", "flush", "O_DIRECT", "400.0"),
+    ]
+
+
+def test_a_second_setting_that_does_not_vary_is_refused(refused, crossed):
+    assert refused(**{**crossed, "lines": "log"}) == (
+        "lines",
+        "it does not vary here; what else varies is flush",
+    )
+    assert refused(**crossed, base="9M")[1].startswith("'9M' is none of its values: 8M, 64M, 8M / fsync")
+
+
+def test_settings_that_only_vary_with_a_third_are_refused(refused, project):
+    records = [
+        make_record(version="11.8.3", settings={"pool": size, "flush": way, "log": way})
+        for size, way in (("8M", "a"), ("64M", "b"))
+    ]
+    make_runs(records, project=project)
+    assert refused(version="11.8.3", setting="pool", lines="flush") == (
+        "lines",
+        "pool and flush were not varied together with nothing else different",
+    )

@@ -85,7 +85,7 @@ def _of_pair(query: QueryDict, names: Names) -> list[tuple[str, str]]:
 
 def _of_sweep(query: QueryDict) -> list[tuple[str, str]]:
     hidden = [("values", "hidden")] if query.get("values") == "hidden" else []
-    kept = _kept(query, ("setting", "base", "metric", "hardware", "workload", "with"))
+    kept = _kept(query, ("setting", "lines", "base", "metric", "hardware", "workload", "with"))
     return [("subject", query.get("v", "")), *kept, *_threads(query), *hidden]
 
 

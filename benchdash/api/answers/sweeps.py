@@ -1,7 +1,8 @@
-"""One setting varied."""
+"""One setting varied, or two crossed."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, get_args
+from dataclasses import dataclass
+from typing import Any, Final
 
 from rest_framework import serializers
 
@@ -12,7 +13,9 @@ from benchdash.api.answers.comparison import (
     ComparisonRowSerializer,
     cells_of,
 )
-from benchdash.regressions.sweeps.conditions import Kind, written
+from benchdash.regressions.sweeps.conditions import KINDS, SweepPoint, written
+from benchdash.regressions.sweeps.crossing import Crossing
+from benchdash.regressions.sweeps.values import Value
 from benchdash.results.models import Series
 
 
@@ -37,7 +40,7 @@ class SweepChoiceSerializer(serializers.Serializer[Any]):
     """
 
     key = serializers.CharField(source="factor.key")
-    kind = serializers.ChoiceField(source="factor.kind", choices=get_args(Kind))
+    kind = serializers.ChoiceField(source="factor.kind", choices=KINDS)
     name = serializers.CharField(source="factor.name")
     values = serializers.ListField(child=serializers.CharField(allow_null=True))
     alike = serializers.IntegerField()
@@ -51,15 +54,32 @@ class SweepDifferenceSerializer(serializers.Serializer[Any]):
     value = serializers.CharField(source="after", allow_null=True)
 
 
+@dataclass(frozen=True, slots=True)
+class SweepColumn:
+    """A point of a sweep; crossed with a second setting, ``line`` is the value of that one."""
+
+    point: SweepPoint
+    value: Value
+    line: Value
+
+    @classmethod
+    def of(cls, point: SweepPoint, crossing: Crossing | None) -> "SweepColumn":
+        return cls(point, *(crossing.pairs[point.name] if crossing else (point.value, None)))
+
+
 class SweepValueSerializer(serializers.Serializer[Any]):
-    """``left_out`` more runs have the value, under conditions that differ in ``left_out_for``."""
+    """``left_out`` more runs have the value, under conditions that differ in ``left_out_for``.
+
+    ``line`` is the value of a second setting that it is crossed with.
+    """
 
     value = serializers.CharField(allow_null=True)
-    runs = serializers.IntegerField()
-    seconds = serializers.FloatField(allow_null=True)
-    differences = SweepDifferenceSerializer(many=True)
-    left_out = serializers.IntegerField()
-    left_out_for = serializers.ListField(child=serializers.CharField())
+    line = serializers.CharField(allow_null=True)
+    runs = serializers.IntegerField(source="point.runs")
+    seconds = serializers.FloatField(source="point.seconds", allow_null=True)
+    differences = SweepDifferenceSerializer(source="point.differences", many=True)
+    left_out = serializers.IntegerField(source="point.left_out")
+    left_out_for = serializers.ListField(source="point.left_out_for", child=serializers.CharField())
 
 
 class SweepBaseCellSerializer(BaseCellSerializer):
@@ -81,16 +101,20 @@ class SweepRowSerializer(ComparisonRowSerializer):
 
 
 class SweepSerializer(serializers.Serializer[Any]):
-    """``cells`` and ``geomean`` are in the order of ``columns``, the values beside the base."""
+    """``cells`` and ``geomean`` are in the order of ``columns``, the values beside the base.
+
+    ``lines`` is the second setting of two that are crossed: each column is then a pair of values.
+    """
 
     subject = SubjectSerializer()
     setting = SweepChoiceSerializer()
     choices = SweepChoiceSerializer(many=True)
+    lines = SweepChoiceSerializer(allow_null=True)
     metric = serializers.CharField(source="table.metric")
     unit = serializers.CharField(source="table.unit")
     direction = serializers.ChoiceField(source="table.direction", choices=Series.Direction.choices)
-    base = SweepValueSerializer(source="table.sweep.base")
-    columns = SweepValueSerializer(source="table.sweep.others", many=True)
+    base = SweepValueSerializer()
+    columns = SweepValueSerializer(many=True)
     rows = SweepRowSerializer(many=True)
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
 
@@ -107,12 +131,15 @@ def hide_absolute_values(answer: Mapping[str, Any]) -> None:
 _CELL: Final = tuple(CellSerializer().fields)
 CSV_COLUMNS: Final = (
     *("setting", "setting_value", "workload", "threads", "metric", "unit", *_CELL, "also_differs"),
+    *("lines", "lines_value"),
 )
 
 
 def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield a line a cell, the base's first with its own interval and no ratio."""
+    lines = answer["lines"]
     for row, column, cell in cells_of(answer):
         place = (answer["setting"]["name"], written(column["value"]), row["workload"], row["threads"])
         differs = "; ".join(one["name"] for one in column["differences"])
-        yield (*place, answer["metric"], row["unit"], *map(cell.get, _CELL), differs)
+        line = (lines["name"], written(column["line"])) if lines else ("", "")
+        yield (*place, answer["metric"], row["unit"], *map(cell.get, _CELL), differs, *line)

@@ -13,6 +13,7 @@ from benchdash.api import parameters
 from benchdash.api.answers.sweeps import (
     CSV_COLUMNS,
     SubjectSerializer,
+    SweepColumn,
     SweepSerializer,
     csv_rows,
     hide_absolute_values,
@@ -42,8 +43,15 @@ class SweepView(View):
                 "a setting of the server, or `parameter:`, `option:`, `fact:` or `name:` and a name; "
                 "by default what has most values with nothing else different",
             ),
+            _parameter(
+                "lines",
+                "a second one to cross it with: each pair of their values that differs in nothing else",
+            ),
             _parameter("metric", "what was measured", required=True),
-            _parameter("base", "the value that the others are held against"),
+            _parameter(
+                "base",
+                "the value that the others are held against; with `lines` a pair, such as `8M / fsync`",
+            ),
             _parameter("subject", "the id of a subject of an earlier answer"),
             *(_parameter(name, "chooses the subject") for name in _SUBJECT),
             _parameter("hardware", "only runs on this machine"),
@@ -56,24 +64,30 @@ class SweepView(View):
         responses={(200, "application/json"): SweepSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponse:
-        """Compare one version with itself; each value names everything that differs beside the setting."""
+        """Compare one version with itself; each value names everything that differs beside the setting.
+
+        With `lines` two settings are crossed: each column is a pair of values.
+        """
         project = self.project()
         as_csv = parameters.wants_csv(request)
         metric = parameters.required_text(request, "metric")
         hidden = parameters.choice(
             "values", parameters.text(request, "values") or "shown", ("shown", "hidden")
         )
-        setting = parameters.text(request, "setting") or ""
+        setting, lines = (parameters.text(request, name) or "" for name in ("setting", "lines"))
         subject = _subject(request, subjects(project, setting=setting))
         found = find_sweep(
             project,
             subject,
             setting=setting,
+            lines=lines,
             base=parameters.text(request, "base") or "",
             hardware=parameters.text(request, "hardware") or "",
             only=parameters.texts(request, "with"),
         )
         chosen = _chosen(request, found)
+        if lines:
+            _require_crossing(found, chosen)
         threads = [parameters.threads(text) for text in parameters.texts(request, "threads") if text]
         table = found.sweep and sweep_table(project, subject, found.sweep, metric=metric, threads=threads)
         if not table:
@@ -83,8 +97,11 @@ class SweepView(View):
         shown = {
             "subject": subject,
             "setting": chosen,
+            "lines": found.crossing and found.crossing.lines,
             "choices": found.choices,
             "table": table,
+            "base": SweepColumn.of(table.sweep.base, found.crossing),
+            "columns": [SweepColumn.of(one, found.crossing) for one in table.sweep.others],
             "rows": rows,
             "geomean": [geometric_mean(rows, index) for index in range(len(table.sweep.others))],
         }
@@ -112,10 +129,23 @@ def _subject(request: Request, available: Sequence[Subject]) -> Subject:
 def _chosen(request: Request, found: Found) -> Choice:
     if found.chosen:
         base = parameters.text(request, "base")
-        if base and base not in map(written, found.chosen.values):
-            names = ", ".join(map(written, found.chosen.values[:MAX_NAMED]))
+        known = [written(value) for value in found.chosen.values]
+        if found.crossing:
+            known += [point.name for point in found.crossing.sweep.points if point.groups]
+        if base and base not in known:
+            names = ", ".join(known[:MAX_NAMED])
             raise parameters.refuse("base", f"{base[:50]!r} is none of its values: {names}")
         return found.chosen
     keys = [one.factor.key for one in found.choices[:MAX_NAMED]]
     varies = f"what varies is {', '.join(keys)}" if keys else "nothing varies"
     raise parameters.refuse("setting", f"it does not vary here; {varies}")
+
+
+def _require_crossing(found: Found, chosen: Choice) -> None:
+    """Raise ValidationError where the second setting does not vary, or not together with the first."""
+    if not found.lines:
+        keys = ", ".join(one.factor.key for one in found.choices[:MAX_NAMED] if one != chosen)
+        raise parameters.refuse("lines", f"it does not vary here; what else varies is {keys or 'nothing'}")
+    if not found.crossing:
+        names = f"{chosen.factor.name} and {found.lines.factor.name}"
+        raise parameters.refuse("lines", f"{names} were not varied together with nothing else different")

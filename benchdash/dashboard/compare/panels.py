@@ -33,7 +33,8 @@ class Panel:
     A curve has a table of thread counts by versions, and a row of means of its ratios; bars have a table with
     one row a version.
     ``note`` says what the numbers are; ``says_n`` that the number of runs stands in each cell.
-    ``corner`` says what the rows of the table are, ``hides_values`` that only percentages are shown.
+    ``corner`` says what the rows of the table are, ``hides_values`` that only percentages are shown;
+    ``is_crossed``: its rows and lines are the values of two settings.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Panel:
     url: str
     corner: str = "threads"
     is_over_values: bool = False
+    is_crossed: bool = False
     hides_values: bool = False
 
 

@@ -14,9 +14,11 @@ from typing import Final, Literal
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.sweeps.values import NOT_SET, Value, in_order, same_text
 
-Kind = Literal["setting", "parameter", "option", "fact", "name"]
+Kind = Literal["setting", "parameter", "option", "fact", "name", "pair"]
 
 _KIND_ORDER: Final[Mapping[Kind, int]] = {"setting": 0, "parameter": 1, "option": 2, "name": 3, "fact": 4}
+# What may be asked for.
+KINDS: Final = tuple(_KIND_ORDER)
 _SEPARATOR: Final = ":"
 _NOT_KNOWN: Final = "not known"
 # Where no two runs were made under the same conditions, only the newest are compared with all others.
@@ -28,7 +30,7 @@ class Factor:
     """One thing that runs may differ in.
 
     A setting of the server, a parameter in the name of a workload, an option of the tool, a fact of the
-    machine, or the name of a machine or configuration.
+    machine, or the name of a machine or configuration. A pair is two of these that are varied together.
     """
 
     kind: Kind
@@ -271,11 +273,19 @@ def _profile(group: RunGroup, factor: Factor) -> _Profile:
 # --- one sweep --------------------------------------------------------------------------------------------
 
 
-def sweep(groups: Sequence[RunGroup], factor: Factor, *, base: str = "", most: int) -> Sweep | None:
+def sweep(
+    groups: Sequence[RunGroup],
+    factor: Factor,
+    *,
+    base: str = "",
+    most: int,
+    order: Sequence[Value] | None = None,
+) -> Sweep | None:
     """Make the sweep along a factor; None where no row has two values of it.
 
     ``base`` is a value as pages write it; without one it is the first that was measured under the conditions
-    of most rows. Of more values than ``most`` the last ones are left out.
+    of most rows. Of more values than ``most`` the last ones are left out. ``order`` is that of the values,
+    where they do not tell it themselves.
     """
     by_row = _by_row([group for group in groups if factor in group.conditions], factor)
     found = _values(
@@ -283,6 +293,8 @@ def sweep(groups: Sequence[RunGroup], factor: Factor, *, base: str = "", most: i
     )
     if not found:
         return None
+    if order is not None:
+        found = [value for value in order if value in found]
     counting = {value: _counting(by_row, value, factor) for value in found[:most]}
 
     def rows_under_reference(value: Value) -> int:

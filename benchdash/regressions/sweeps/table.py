@@ -32,7 +32,9 @@ from benchdash.regressions.sweeps.conditions import (
     RunGroup,
     Sweep,
 )
+from benchdash.regressions.sweeps.crossing import Crossing, cross
 from benchdash.regressions.sweeps.subjects import Subject
+from benchdash.regressions.sweeps.values import are_numbers
 from benchdash.results.models import (
     Configuration,
     ConfigurationContent,
@@ -51,13 +53,19 @@ _MAX_LENGTH: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The choices of what to sweep for a subject, and the sweep; ``swept_on`` are the machines of it."""
+    """The choices of what to sweep for a subject, and the sweep; ``swept_on`` are the machines of it.
+
+    ``lines`` is the choice whose values are lines, and ``crossing`` what both make of each other; the sweep
+    is then that along both.
+    """
 
     machines: Sequence[str]
     swept_on: Sequence[str]
     choices: Sequence[conditions.Choice]
     chosen: conditions.Choice | None
     sweep: Sweep | None
+    lines: conditions.Choice | None = None
+    crossing: Crossing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +152,18 @@ def find_sweep(
     subject: Subject,
     *,
     setting: str = "",
+    lines: str = "",
     base: str = "",
     hardware: str = "",
     only: Sequence[str] = (),
+    numbers_along: bool = False,
 ) -> Found:
     """Find what varies of a subject, and the sweep asked for, or that with most values; six statements.
 
     ``setting`` is the key or name of a factor, ``base`` one of its values, ``hardware`` the name of a machine
-    and ``only`` are other conditions, each ``key=value``.
+    and ``only`` are other conditions, each ``key=value``. ``lines`` is a second factor to cross it with;
+    ``base`` is then the name of a pair, such as ``8M / fsync``. With ``numbers_along`` the two change places
+    where only the second has numbers.
     """
     groups = groups_of(project, subject)
     machines = sorted(_machines(groups))
@@ -159,12 +171,32 @@ def find_sweep(
         groups = [group for group in groups if group.value(HARDWARE) == hardware]
     groups = conditions.only_with(groups, only)
     offered = conditions.choices(groups)
-    chosen = conditions.find_choice(offered, setting) if setting else next(iter(offered), None)
+    second = conditions.find_choice(offered, lines) if lines else None
+    chosen = (
+        conditions.find_choice(offered, setting)
+        if setting
+        else next((one for one in offered if one != second), None)
+    )
+    if chosen and second and chosen != second:
+        if numbers_along and are_numbers(second.values) and not are_numbers(chosen.values):
+            chosen, second = second, chosen
+        crossing = cross(groups, chosen, second, base=base, most=MAX_VALUES)
+        swept_on = _machines_of(crossing.sweep, groups) if crossing else _machines(groups)
+        swept = crossing.sweep if crossing else None
+        return Found(machines, sorted(swept_on), offered, chosen, swept, second, crossing)
     swept = None
     if chosen:
         groups = conditions.on_one_machine(groups, chosen.factor)
         swept = conditions.sweep(groups, chosen.factor, base=base, most=MAX_VALUES)
     return Found(machines, sorted(_machines(groups)), offered, chosen, swept)
+
+
+def _machines_of(swept: Sweep, groups: Iterable[RunGroup]) -> set[str]:
+    """Return the machines of the groups whose runs a sweep counts."""
+    counting = {
+        run for one in swept.points for found in one.groups.values() for group in found for run in group.runs
+    }
+    return _machines(group for group in groups if counting.issuperset(group.runs))
 
 
 def _machines(groups: Iterable[RunGroup]) -> set[str]:

@@ -18,7 +18,8 @@ from benchdash.regressions.sweeps.conditions import Sweep, SweepPoint
 
 def single_sessions(sweep: Sweep, rows: Sequence[Row]) -> SingleSessions:
     """Find what rests on single sessions."""
-    named = [f"{sweep.factor.name} {point.name}" for point in (sweep.base, *sweep.others)]
+    setting = "" if sweep.factor.kind == "pair" else f"{sweep.factor.name} "
+    named = [f"{setting}{point.name}" for point in (sweep.base, *sweep.others)]
     return SingleSessions.of(rows, named, subject="setting")
 
 
@@ -27,7 +28,7 @@ def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     found = [
         _other_differences(sweep),
         *_different_scales(sweep, rows),
-        *(_left_out(sweep, point) for point in sweep.points if point.left_out),
+        *_all_left_out(sweep),
         *single_sessions(sweep, rows).doubts,
     ]
     return [doubt for doubt in found if doubt]
@@ -58,6 +59,19 @@ def _different_scales(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
                 named = {sweep.factor.name, *(one.name for one in point.differences)}
                 found.note(scales[row.base.run_id], scales[cell.run_id], point.name, leaving_out=named)
     return found.doubts
+
+
+def _all_left_out(sweep: Sweep) -> list[Doubt]:
+    """Say a value each what was left out; of pairs of values, which are many, all in one."""
+    points = [point for point in sweep.points if point.left_out]
+    if sweep.factor.kind != "pair" or not points:
+        return [_left_out(sweep, point) for point in points]
+    runs = numbers.counted(sum(point.left_out for point in points), "run")
+    what = sorted({name for point in points for name in point.left_out_for})
+    details = [f"{point.name}: {numbers.counted(point.left_out, 'run')}" for point in points]
+    return [
+        Doubt(f"Left out: {runs}, because more than {sweep.factor.name} differs: {listed(what)}.", details)
+    ]
 
 
 def _left_out(sweep: Sweep, point: SweepPoint) -> Doubt:

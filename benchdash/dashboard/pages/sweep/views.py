@@ -1,4 +1,4 @@
-"""One setting varied: its values side by side."""
+"""Settings varied: the values of one side by side, or two crossed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,22 +12,23 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.compare import ValueScale
+from benchdash.dashboard.charts.compare import ValueScale, VersionLine
 from benchdash.dashboard.compare.controls import AXES, VersionChip, metric_filter, threads_filter
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.compare.tables import threads_of_api
 from benchdash.dashboard.pages.sweep.doubts import single_sessions, sweep_doubts
-from benchdash.dashboard.pages.sweep.figure import SweepLook, sweep_panels
+from benchdash.dashboard.pages.sweep.figure import SweepLook, crossed_panels, lines_of, sweep_panels
 from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import Switch, checks, switch
 from benchdash.regressions.comparison.shown_units import rows_in_used_units
 from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
+from benchdash.regressions.sweeps.crossing import BETWEEN, Crossing
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
 from benchdash.regressions.sweeps.table import (
@@ -112,7 +113,8 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "kept": choice.kept,
         "filters": [*_filters(asked, measured, metric, table), *checks(switches)],
         "switches": switches,
-        "title": found.chosen.factor.name if found.chosen else "",
+        "title": _title(found),
+        "alone_url": choice.address(request.path, lines="", base=""),
         "whole_url": choice.address(request.path, workload="", threads="", **{"with": ""}),
     }
     if table:
@@ -135,17 +137,24 @@ def _swept(project: Project, choice: SweepSelection, available: Sequence[Subject
             project,
             subject,
             setting=choice.setting,
+            lines=choice.lines,
             base=choice.base,
             hardware=choice.hardware,
             only=choice.only,
+            numbers_along=True,
         )
         if found.sweep or not choice.is_of_other_page:
             break
     return subject, found
 
 
+def _title(found: Found) -> str:
+    factors = [one.factor.name for one in (found.chosen, found.lines) if one]
+    return " and ".join(factors if found.chosen else [])
+
+
 def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, Any]:
-    sweep, choice = table.sweep, asked.choice
+    sweep, choice, crossing = table.sweep, asked.choice, asked.found.crossing
     lines = charts.lines(
         # A star marks what differs in more than the setting.
         [point.name + (_DIFFERS if point.differences else "") for point in sweep.points],
@@ -153,8 +162,6 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         in_order=are_numbers([point.value for point in sweep.points]),
     )
     rows = [row for row in table.rows if not choice.workloads or row.workload in choice.workloads]
-    workloads = sorted({row.workload for row in rows})
-    pages = Paginator(workloads, _MAX_CHARTS).get_page(request.GET.get("page"))
     history, api = page_url("history", asked.project), reverse("api:sweep")
     hidden = choice.hides_values
     addresses = PanelAddresses(
@@ -171,23 +178,62 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         setting=sweep.factor.name,
         place=", ".join([asked.name_of(asked.subject), *(machines if len(machines) == 1 else [])]),
     )
-    fixed = {"setting": sweep.factor.key, "base": sweep.base.name, "metric": table.metric}
-    numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
+    fixed = {"base": sweep.base.name, "metric": table.metric}
+    if asked.found.chosen:
+        fixed["setting"] = asked.found.chosen.factor.key
+    if crossing:
+        fixed["lines"] = crossing.lines.factor.key
+    # Crossed, each thread count is a chart of its own.
+    units: Sequence[Any] = rows if crossing else sorted({row.workload for row in rows})
+    pages = Paginator(units, _MAX_CHARTS).get_page(request.GET.get("page"))
+    if crossing:
+        panels = crossed_panels(table, crossing, look, rows=list(pages.object_list), addresses=addresses)
+    else:
+        numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
+        panels = sweep_panels(table, look, keys=numbered, addresses=addresses)
     return {
         "sweep": sweep,
+        "crossing": crossing,
         "fixed_url": choice.address(request.path, v=asked.subject.id, **fixed),
         "lines": lines,
         "x": look.x,
-        "chips": [
-            VersionChip(line, choice.address(request.path, base=point.name))
-            for line, point in zip(lines, sweep.points, strict=True)
-        ],
+        "chips": _chips(request.path, choice, lines, sweep, crossing),
         "headline": single_sessions(sweep, rows).headline,
         "doubts": sweep_doubts(sweep, rows),
+        "crossable": [] if crossing else _crossable(request.path, asked, sweep),
         "differs": any(point.differences for point in sweep.others),
-        "panels": sweep_panels(table, look, keys=numbered, addresses=addresses),
+        "panels": panels,
         "pages": pages,
     }
+
+
+def _chips(
+    path: str,
+    choice: SweepSelection,
+    lines: Sequence[VersionLine],
+    sweep: Sweep,
+    crossing: Crossing | None,
+) -> list[VersionChip]:
+    """Return the values with the addresses that make them the reference; crossed, those that are lines."""
+    if not crossing:
+        named = zip(lines, sweep.points, strict=True)
+        return [VersionChip(line, choice.address(path, base=point.name)) for line, point in named]
+    at, _ = crossing.pairs[sweep.base.name]
+    chips = []
+    for line, value in zip(lines_of(crossing), crossing.lines.values, strict=True):
+        pairs = [one for one in sweep.points if one.groups and crossing.pairs[one.name][1] == value]
+        beside = [one for one in pairs if crossing.pairs[one.name][0] == at]
+        if pairs:
+            chips.append(VersionChip(line, choice.address(path, base=(*beside, *pairs)[0].name)))
+    return chips
+
+
+def _crossable(path: str, asked: _Asked, sweep: Sweep) -> list[Link]:
+    """Return links that show as lines what was left out because it varied, too."""
+    names = {name for point in sweep.points for name in point.left_out_for}
+    others = [one.factor for one in asked.found.choices if one.factor.name in names]
+    key = sweep.factor.key
+    return [Link(one.name, asked.choice.address(path, setting=key, lines=one.key, base="")) for one in others]
 
 
 def _usual_x(sweep: Sweep) -> str:
@@ -208,7 +254,7 @@ def _filters(
     conditions = [
         (f"{one.factor.key}={name}", f"{one.factor.name} = {name}")
         for one in found.choices
-        if one != chosen
+        if one not in (chosen, found.lines)
         for name in map(written, one.values)
     ]
     rows = table.rows if table else ()
@@ -217,17 +263,23 @@ def _filters(
     setting = filters.one_of(
         "setting", "Setting", settings, chosen.factor.key if chosen else "", empty="none"
     )
+    others = [(key, words) for key, words in settings if not chosen or key != chosen.factor.key]
+    second = filters.one_of(
+        "lines", "As lines", others, found.lines.factor.key if found.lines else "", empty="nothing more"
+    )
     machines = [(name, name) for name in found.machines]
     return [
         # A setting is found by its name alone too, and what is not found has a page of its own.
         replace(setting, is_checked=False),
+        replace(second, is_checked=not found.lines),
         replace(filters.one_of("v", "Version", versions, asked.subject.id, empty=""), is_checked=False),
         filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
         metric_filter(measured, metric),
         threads_filter(counts, choice.threads),
         replace(
             filters.one_of("base", "Reference", points, base, empty=""),
-            is_checked=not choice.is_of_other_page,
+            # A reference from before two settings were crossed, or after.
+            is_checked=not choice.is_of_other_page and not found.crossing and BETWEEN not in choice.base,
         ),
         filters.one_of("hardware", "Hardware", machines, choice.hardware),
         filters.some_of("with", "Only with", conditions, choice.only),
@@ -247,8 +299,9 @@ def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
     usual, address = _usual_x(found.sweep), partial(choice.address, path)
     x = choice.x or usual
     values = (("", "absolute"), ("relative", "relative"), ("hidden", "relative alone"))
+    along = (("value", "values"), ("threads", "threads"))
     return [
-        switch("Along", "x", (("value", "values"), ("threads", "threads")), x, address, is_set=x != usual),
+        *([] if found.crossing else [switch("Along", "x", along, x, address, is_set=x != usual)]),
         switch("Figures", "values", values, choice.values, address),
         switch("Axes", "axis", AXES, choice.scale, address),
     ]
@@ -260,7 +313,8 @@ def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
     parameters = [
         ("project", asked.project.slug),
         ("subject", asked.subject.id),
-        ("setting", table.sweep.factor.key),
+        ("setting", asked.found.chosen.factor.key if asked.found.chosen else ""),
+        ("lines", asked.found.lines.factor.key if asked.found.crossing and asked.found.lines else ""),
         ("base", table.sweep.base.name),
         ("metric", table.metric),
         ("hardware", choice.hardware),

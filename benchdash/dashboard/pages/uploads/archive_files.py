@@ -12,7 +12,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.pages.uploads.descriptions import Held, held_by
 from benchdash.dashboard.shell.navigation import page_url
 from ingest.archives import files as archived
-from ingest.archives.files import Tried
+from ingest.archives.files import Tried, missing_in_words
 from ingest.archives.services import NOT_LOOKED_AT, ArchiveDryRun
 from ingest.models import ArchiveFile, Upload
 from ingest.queries import files_of, holders_of, uploads_for
@@ -35,6 +35,7 @@ class TriedFiles:
     """The outcome that the files of an archive would have. ``rows`` are those looked at, refused ones first.
 
     ``counts`` are (state, number) of those that there are; ``unlisted`` were looked at and are too many.
+    ``missing`` are sentences that say of each field in how many files it is missing.
     """
 
     rows: Sequence[Tried]
@@ -42,6 +43,7 @@ class TriedFiles:
     ignored: Sequence[Tried]
     not_looked_at: int
     counts: Sequence[tuple[str, int]]
+    missing: Sequence[str] = ()
 
     @property
     def is_refused(self) -> bool:
@@ -65,6 +67,7 @@ def tried_files(tried: ArchiveDryRun) -> TriedFiles:
             for state in (*_TRIED_ORDER, archived.IGNORED, NOT_LOOKED_AT)
             if state in by_state
         ],
+        missing=missing_in_words(file.missing for file in rows),
     )
 
 

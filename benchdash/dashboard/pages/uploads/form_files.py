@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from benchdash.accounts.access import Viewer
@@ -22,6 +22,7 @@ from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries, runs_told_by
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
 from ingest.receiving.dry_runs import dry_run
+from ingest.receiving.parsing import in_words
 from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 
@@ -36,6 +37,8 @@ ARCHIVE_SUFFIXES: Final = (
     *(".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".zip"),
     *(".gz", ".bz2", ".xz", ".zst"),
 )
+
+PASTED_NAME: Final = "pasted.txt"
 
 CHECKED: Final = "checked"
 DUPLICATE: Final = "duplicate"
@@ -87,17 +90,25 @@ class FileOutcome:
         return sorted({copy.of_upload for copy in self.copies})
 
     @property
+    def missing(self) -> str:
+        """The required fields that nobody says, in words."""
+        return in_words([error.field for error in self.fields if error.is_missing])
+
+    @property
     def left_to_a_job(self) -> Upload | None:
         """The upload, where somebody waits for it."""
         return self.upload if self.upload and self.upload.state not in Upload.FINISHED else None
 
 
-def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]") -> Batch:
-    """Tell results from the files beside them, by their names.
+def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]", pasted: str = "") -> Batch:
+    """Tell results from the files beside them, by their names; a pasted text is one more result.
 
     What lies beside one result goes with it; configuration files and other companions go with every one.
     """
     chosen = files.getlist("file")
+    if pasted.strip():
+        text = pasted.replace("\r\n", "\n")
+        chosen = [*chosen, SimpleUploadedFile(PASTED_NAME, text.encode("utf-8", "replace"))]
     configurations = [
         *files.getlist("configuration_file"),
         *(file for file in chosen if is_configuration(_name(file))),
@@ -193,7 +204,7 @@ def _outcome(
     is_dry_run: bool,
 ) -> FileOutcome:
     """Return what becomes of a file, or why nothing does."""
-    name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
+    name, data = clean_file_name(_name(result.file)), raw_data(result.file)
     try:
         metadata, warnings = read_form(_said_of(said, result.meta))
         return use(Arrival(name, data, metadata, companions=result.companions, warnings=warnings))
@@ -242,10 +253,10 @@ def _said_of(
 
 
 def _companion(kind: str, file: "UploadedFile[Any]") -> CompanionFile:
-    return CompanionFile(kind, _name(file), _raw_data(file))
+    return CompanionFile(kind, _name(file), raw_data(file))
 
 
-def _raw_data(file: "UploadedFile[Any]") -> RawData:
+def raw_data(file: "UploadedFile[Any]") -> RawData:
     """Small files in memory, large ones where Django has put them."""
     if (file.size or 0) > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
         return RawData(file)  # type: ignore[arg-type] # it reads and seeks like a file

@@ -18,6 +18,7 @@ from benchdash.dashboard.pages.uploads import archive_files, form_files
 from benchdash.dashboard.pages.uploads import descriptions as received
 from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
+from benchdash.dashboard.pages.uploads.guesses import guesses_of
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
@@ -26,7 +27,13 @@ from benchdash.dashboard.shell.numbers import count
 from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.project_page import ProjectPage, project_form, project_page
 from ingest.api import raw_response
-from ingest.errors import FileMissingError, FileUnavailableError
+from ingest.errors import (
+    FieldError,
+    FieldsError,
+    FileMissingError,
+    FileRefusedError,
+    FileUnavailableError,
+)
 from ingest.formats import FORMATS
 from ingest.metadata.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.models import Upload
@@ -34,6 +41,7 @@ from ingest.queries import (
     file_counts,
     holders_of,
     known_names,
+    last_said,
     may_see_raw,
     other_forms,
     run_summaries,
@@ -113,8 +121,11 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Show the form and take its files; a script that sends one at a time gets its outcome without a page."""
     page.require(Scope.UPLOAD)
     if request.method != "POST":
-        return _form(request, page, SaidForm(initial=request.GET.dict()))
-    batch, said = form_files.sort_files(request.FILES), said_in(request.POST)
+        return _empty_form(request, page)
+    said = said_in(request.POST)
+    if request.POST.get("step") == "guess":
+        return _guesses(request, page, said)
+    batch = form_files.sort_files(request.FILES, request.POST.get("pasted", ""))
     if request.POST.get("step") == "check":
         outcomes = [form_files.check(page.project, result, said) for result in batch.results]
     else:
@@ -129,10 +140,43 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return _form(request, page, form, outcomes)
 
 
+def _empty_form(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """Show the form with what the address says, else with what this person said the last time."""
+    given = request.GET.dict()
+    last, said = last_said(page.viewer, page.project)
+    form = SaidForm(initial=given or as_texts(said))
+    return _form(request, page, form, last=None if given or not said else last)
+
+
+def _guesses(request: HttpRequest, page: ProjectPage, said: Mapping[str, Sequence[str]]) -> HttpResponse:
+    """Answer a script with what the files that it packed are taken for."""
+    template, file = "dashboard/_upload_guesses.html", request.FILES.get("file")
+    context: dict[str, Any] = {"known": known_names(page.project)}
+    try:
+        if file is None:
+            raise FieldsError([FieldError("file", "is required")])  # noqa: TRY301 - one answer for all
+        data, is_given = form_files.raw_data(file), "is_given" in request.POST
+        context["guesses"] = guesses_of(page.project, data, file.name or "", said, is_given=is_given)
+    except FieldsError as error:
+        context["troubles"] = [f"{one.field} {one.message}" for one in error.errors]
+    except FileRefusedError as error:
+        context["troubles"] = [one["message"] for one in error.errors]
+    return page.render(request, template, context)
+
+
 def _form(
-    request: HttpRequest, page: ProjectPage, form: SaidForm, outcomes: Sequence[FileOutcome] | None = None
+    request: HttpRequest,
+    page: ProjectPage,
+    form: SaidForm,
+    outcomes: Sequence[FileOutcome] | None = None,
+    *,
+    last: Upload | None = None,
 ) -> HttpResponse:
     context = {
+        "last": last,
+        "max_files": settings.ARCHIVE_MAX_FILES,
+        "max_unpacked_bytes": settings.ARCHIVE_MAX_UNPACKED_BYTES,
+        "pasted": request.POST.get("pasted", ""),
         "form": form,
         "outcomes": outcomes,
         "nothing_chosen": outcomes == [],
