@@ -219,4 +219,4 @@ def thread_word_rank(name: str) -> int:
 
 
 def _words(name: str) -> str:
-    return " ".join(re.sub(r"[-_]", " ", in_english(name).rstrip(" :")).casefold().split())
+    return " ".join(re.sub(r"[-_]", " ", in_english(name)).casefold().split())
