@@ -215,8 +215,9 @@ _Part = str | _Variable
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """How names that are built alike would be read. ``slots`` are the places of their words."""
+    """How names that are built alike, ``paths``, would be read. ``slots`` are the places of their words."""
 
+    paths: Collection[str]
     text: str
     pattern: PathPattern
     parts: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -265,6 +266,7 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
     given = {variable.field for variable in variables} & fields.keys()
     text = "".join(map(_as_written, parts))
     return _Draft(
+        {name.path for name in names},
         text,
         PathPattern.parse(text),
         {variable.field: variable.meanings for variable in variables if variable.meanings},
@@ -553,6 +555,8 @@ def _for_all(draft: _Draft | None, names: Sequence[_Name]) -> Proposal | None:
     left_out = [path for path, fields in read.items() if fields is None]
     by_path = {name.path: _wrong(draft.meant(name), read[name.path]) for name in names if read[name.path]}
     by_path = {path: wrong for path, wrong in by_path.items() if wrong}
+    if not all(_has_numbers({**(fields or {}), **by_path.get(path, {})}) for path, fields in read.items()):
+        return None
     is_for_all = not left_out and 2 * len(by_path) <= len(names)
     if not is_for_all and len(names) <= MAX_FILES_BY_PATH:
         return None
@@ -562,6 +566,11 @@ def _for_all(draft: _Draft | None, names: Sequence[_Name]) -> Proposal | None:
     if not draft.pattern.names and not parts:
         return Proposal(fields=draft.fields)
     return Proposal(draft.text, parts, draft.fields, left_out)
+
+
+def _has_numbers(fields: Mapping[str, Any]) -> bool:
+    """Return whether what must be a number is one."""
+    return all(isinstance(_plain(fields[name]), int) for name in _NUMBERS if name in fields)
 
 
 def _wrong(meant: Mapping[str, Any], read: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -601,7 +610,8 @@ def _common_to(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _fields_of(name: _Name, drafts: Iterable[_Draft | None]) -> dict[str, Any]:
     for draft in drafts:
-        if draft and (parts := draft.pattern.match(name.path)) is not None:
+        of_it = draft is not None and name.path in draft.paths
+        if draft and of_it and (parts := draft.pattern.match(name.path)) is not None:
             # Each file has a configuration of its own anyway, so this may be made of several parts.
             others = {one for one in draft.pattern.other_names if one not in draft.parts}
             read = PathMap(draft.parts, draft.fields).read(
@@ -610,7 +620,8 @@ def _fields_of(name: _Name, drafts: Iterable[_Draft | None]) -> dict[str, Any]:
             if others:
                 texts = [parts[one] for one in draft.pattern.names if one in others]
                 read["configuration"] = " ".join([*filter(None, [read.get("configuration")]), *texts])
-            return _with_plain_numbers(read) | draft.meant(name)
+            fields = _with_plain_numbers(read) | draft.meant(name)
+            return fields if _has_numbers(fields) else _joined(name.words)
     return _joined(name.words)
 
 

@@ -76,8 +76,8 @@ function onClick(event) {
   if ("closeNotice" in button.dataset) closeNotice();
   if ("copy" in button.dataset) copy(button.dataset.copy, button);
   if ("copyLink" in button.dataset) copy(new URL(`#${button.dataset.copyLink}`, location).href, button);
-  if ("csvOf" in button.dataset) saveCsv(document.getElementById(button.dataset.csvOf));
-  if ("jsonOf" in button.dataset) saveJson(document.getElementById(button.dataset.jsonOf));
+  if ("csvOf" in button.dataset) saveCsv(tablesOf(button.dataset.csvOf));
+  if ("jsonOf" in button.dataset) saveJson(tablesOf(button.dataset.jsonOf));
   if ("unfold" in button.dataset) {
     const open = document.getElementById(button.dataset.unfold).classList.toggle("is-unfolded");
     button.setAttribute("aria-expanded", String(open));
@@ -265,8 +265,17 @@ function csvCell(cell) {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function tableCsv(table) {
-  const rows = [...table.rows].map((row) => [...row.cells].map(csvCell).join(","));
+// Tables under each other are one: the first has the heads for all.
+function tablesOf(ids) {
+  return ids.trim().split(" ").map((id) => document.getElementById(id));
+}
+
+function rowsOf([first, ...others]) {
+  return [...first.rows, ...others.flatMap((table) => [...table.tBodies].flatMap((body) => [...body.rows]))];
+}
+
+function tableCsv(tables) {
+  const rows = rowsOf(tables).map((row) => [...row.cells].map(csvCell).join(","));
   return rows.join("\r\n") + "\r\n";
 }
 
@@ -275,9 +284,9 @@ function jsonCell(cell) {
   return cell.dataset.value !== undefined && plain !== "" && isFinite(plain) ? Number(plain) : plain;
 }
 
-function tableJson(table) {
-  const [head, ...body] = [...table.rows].map((row) => [...row.cells].map(jsonCell));
-  return JSON.stringify({ title: table.caption?.textContent.trim() ?? "", columns: head, rows: body });
+function tableJson(tables) {
+  const [head, ...body] = rowsOf(tables).map((row) => [...row.cells].map(jsonCell));
+  return JSON.stringify({ title: tables[0].caption?.textContent.trim() ?? "", columns: head, rows: body });
 }
 
 function save(blob, name) {
@@ -288,12 +297,12 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-function saveJson(table) {
-  save(new Blob([tableJson(table)], { type: "application/json" }), `${table.id || "table"}.json`);
+function saveJson(tables) {
+  save(new Blob([tableJson(tables)], { type: "application/json" }), `${tables[0].id || "table"}.json`);
 }
 
-function saveCsv(table) {
-  save(new Blob(["﻿", tableCsv(table)], { type: "text/csv;charset=utf-8" }), `${table.id || "table"}.csv`);
+function saveCsv(tables) {
+  save(new Blob(["﻿", tableCsv(tables)], { type: "text/csv;charset=utf-8" }), `${tables[0].id || "table"}.csv`);
 }
 
 document.addEventListener("keydown", onKey);

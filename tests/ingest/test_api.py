@@ -294,6 +294,19 @@ def rows():
     ]
 
 
+@pytest.mark.parametrize(
+    "said", [{"metric": "rss_mb [MB, lower]"}, {"meta": '{"metric": "rss_mb [MB, lower]"}'}]
+)
+def test_the_sender_says_what_the_numbers_of_a_table_are(api, said):
+    table = b"| Server | MariaDB-10.6 | MariaDB-10.11 |\n|---|---|---|\n| small | 1200 | 1300 |\n"
+    without = send(api, table, "table.md", hardware="box", dry_run="1")
+    assert "name the metric in the field 'metric'" in str(without.json()["errors"])
+    response = send(api, table, "table.md", hardware="box", **said)
+    assert response.status_code == 201, response.content
+    found = Measurement.objects.order_by("value").values_list("series__metric", "value")
+    assert list(found) == [("rss_mb", 1200), ("rss_mb", 1300)]
+
+
 def test_a_dry_run_tells_all_and_stores_nothing(api, django_capture_on_commit_callbacks):
     before = rows()
     with django_capture_on_commit_callbacks() as callbacks:

@@ -149,6 +149,21 @@ def settling(comparison: Comparison) -> str:
     return f"{counted(more, 'more session')} of each would settle it" if more else ""
 
 
+def what_would_tell(comparisons: Iterable[Comparison]) -> str:
+    """Say how many more sessions would settle comparisons of which none is settled.
+
+    ``2 more sessions of each would settle the first of these, 9 more all of them.``
+    """
+    needed = sorted(filter(None, map(_more, comparisons)))
+    if not needed:
+        sessions = counted(SESSIONS_TO_TELL, "session")
+        return f"{sessions} of each, measured at different times, would tell how much is noise."
+    first = f"{counted(needed[0], 'more session')} of each would settle"
+    if needed[0] == needed[-1]:
+        return f"{first} {'these' if len(needed) > 1 else 'it'}."
+    return f"{first} the first of these, {count(needed[-1])} more all that can be said of."
+
+
 def short_verdict(comparison: Comparison, metric: str = "", direction: str = "") -> str:
     """``not enough to tell, 3 more`` where there is little room; ``note`` explains it."""
     said, more = short_words(comparison.verdict, metric, direction), _more(comparison)

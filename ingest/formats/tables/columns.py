@@ -28,135 +28,27 @@ from ingest.formats.tables.metric_words import Metric, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
 
-_SETTING_WORDS = frozenset(
-    {
-        *(
-            "batch",
-            "batchsize",
-            "block",
-            "blocks",
-            "blocksize",
-            "buffer",
-            "buffers",
-            "capacity",
-            "concurrency",
-        ),
-        *(
-            "connections",
-            "core",
-            "cores",
-            "cpus",
-            "clients",
-            "depth",
-            "factor",
-            "instances",
-            "iodepth",
-            "key",
-        ),
-        *(
-            "keys",
-            "level",
-            "limit",
-            "node",
-            "nodes",
-            "partition",
-            "partitions",
-            "pod",
-            "pods",
-            "pool",
-            "prime",
-        ),
-        *(
-            "processes",
-            "range",
-            "records",
-            "replica",
-            "replicas",
-            "row",
-            "rows",
-            "scale",
-            "sf",
-            "shard",
-            "shards",
-        ),
-        *(
-            "table",
-            "tables",
-            "target",
-            "terminals",
-            "threads",
-            "ttl",
-            "vcpu",
-            "vcpus",
-            "warehouse",
-            "warehouses",
-        ),
-        *(
-            "wh",
-            "worker",
-            "workers",
-            "并发",
-            "核数",
-            "节点数",
-            "返回行数",
-            "表数",
-            "行数",
-            "tasks",
-            "tenants",
-            "regions",
-        ),
-    }
-)
-_EITHER_WORDS = frozenset(
-    {
-        "size",
-        "memory",
-        "mem",
-        "ram",
-        "disk",
-        "storage",
-        "length",
-        "count",
-        "number",
-        "cnt",
-        "num",
-        "cpu",
-        "cache",
-    }
-)
-_MEASURED_WORDS = frozenset(
-    {
-        *(
-            "avg",
-            "average",
-            "free",
-            "growth",
-            "hit",
-            "hits",
-            "max",
-            "min",
-            "miss",
-            "misses",
-            "peak",
-            "per",
-            "rate",
-        ),
-        *(
-            "ratio",
-            "read",
-            "reads",
-            "rss",
-            "total",
-            "usage",
-            "used",
-            "util",
-            "utilization",
-            "write",
-            "writes",
-        ),
-        *("written", "percent", "%", "p50", "p95", "p99", "mean", "median", "usec", "recall"),
-    }
-)
+# fmt: off
+_SETTING_WORDS = frozenset({
+    "batch", "batchsize", "block", "blocks", "blocksize", "buffer", "buffers", "capacity",
+    "clients", "concurrency", "connections", "core", "cores", "cpus", "depth", "factor",
+    "instances", "iodepth", "key", "keys", "level", "limit", "node", "nodes", "partition",
+    "partitions", "pod", "pods", "pool", "prime", "processes", "range", "records", "regions",
+    "replica", "replicas", "row", "rows", "scale", "sf", "shard", "shards", "table", "tables",
+    "target", "tasks", "tenants", "terminals", "threads", "ttl", "vcpu", "vcpus", "warehouse",
+    "warehouses", "wh", "worker", "workers", "并发", "核数", "节点数", "行数", "表数", "返回行数",
+})
+_EITHER_WORDS = frozenset({
+    "cache", "cnt", "count", "cpu", "disk", "length", "mem", "memory", "num", "number", "ram",
+    "size", "storage",
+})
+_MEASURED_WORDS = frozenset({
+    "%", "average", "avg", "dump", "free", "growth", "hit", "hits", "index", "max", "mean",
+    "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent", "rate",
+    "ratio", "read", "reads", "recall", "rss", "total", "usage", "usec", "used", "util",
+    "utilization", "wal", "write", "writes", "written",
+})
+# fmt: on
 # They name a run or say when and where it ran; they differ between repetitions and mean nothing there.
 _IDENTITY = re.compile(
     r"(?:.*[\s_-])?(?:ids?|pid|port|seed|code|uuid|child|run)|index|no\.?|nr\.?|year|#", re.IGNORECASE
@@ -271,6 +163,8 @@ class _Understanding:
             return self._text(index, head)
         if head.meaning is not None:
             return self._fact(index, head)
+        if not self.cells[index] and head.named is None:
+            return None
         if head.is_derived and (self._is_numeric(index) or not self.cells[index]):
             return Column(index, name, Role.LEFT_OUT)
         if head.named is not None:
@@ -563,15 +457,13 @@ def names_setting(name: str) -> bool:
 
 def own_metric_warning(metric: Metric, printed: str) -> str:
     """Return the sentence about a metric that the project measures and benchdash does not know."""
-    called = "" if metric.name == printed else f" as {metric.name!r}"
+    called = "kept as" if metric.name == printed else f"kept as {metric.name!r},"
     known = f", in {metric.unit}" if metric.unit else ""
     if metric.direction != "unknown":
-        return (
-            f"{printed!r} is no metric that benchdash knows: kept{called} as one of the project's own{known}"
-        )
+        return f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}"
     example = f"{metric.name} [{metric.unit or 'unit'}, lower]"
     return (
-        f"{printed!r} is no metric that benchdash knows: kept{called} as one of the project's own{known}; "
+        f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}; "
         f"say unit and direction as {example!r}"
     )
 

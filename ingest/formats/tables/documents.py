@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
-from ingest.formats.headings import said_by_all
+from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.aligned import find_aligned
@@ -25,6 +25,7 @@ from ingest.formats.tables.table import Table, title_fact, transposed
 _MAX_LINES_OF_TEXT = 60
 _MAX_TITLES = 10
 _MAX_TITLE_WORDS = 25
+_MAX_NAME_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,12 @@ def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntr
     A heading that names no workload, product, version, thread count or setting names the configuration, where
     it tells tables apart. Tables that are alike in all of that are numbered.
     """
-    said = [said_by_all(_names(table)) for table, _ in read]
+    texts = [_names(table) for table, _ in read]
+    common = set(texts[0]).intersection(*texts[1:])
+    said = [
+        replace(said_by_all(names), rest=_configuration(text for text in names if text not in common))
+        for names in texts
+    ]
     tells_apart = len({one.rest for one in said}) > 1
     entries: list[RunEntry] = []
     warnings: list[str] = []
@@ -198,6 +204,14 @@ def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntr
             own = [_numbered(entry, number) for entry in own]
         entries += own
     return entries, list(bounded(warnings))
+
+
+def _configuration(texts: Iterable[str]) -> str:
+    """Return the words of the innermost heading that names something else; a sentence names nothing."""
+    names = (
+        text for text in texts if len(text.split()) <= _MAX_NAME_WORDS and not text.endswith((".", "。"))
+    )
+    return next((rest for text in names if (rest := said_by(text).rest)), "")
 
 
 def _numbered(entry: RunEntry, number: int) -> RunEntry:

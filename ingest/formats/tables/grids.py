@@ -51,6 +51,8 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
         thread_count(name) or head_of(name).is_derived for name in names
     ):
         return True
+    if looks_sure and _names_of_rows(head, names):
+        return True
     if head and not heads_workloads(head) and not counts_threads(head):
         return False
     if not head and any(map(is_number, names)):
@@ -91,8 +93,11 @@ def _columns(table: Table, metric: Metric) -> Iterable[Column]:
         count is not None or head_of(name).is_derived or "%" in in_english(name) or _is_share(table, index)
         for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1)
     )
+    names_of_rows = _names_of_rows(head, names)
     if are_counts:
         yield _label_beside_counts(table)
+    elif names_of_rows:
+        yield Column(0, head, Role.FACT, fact=names_of_rows)
     else:
         yield Column(0, head, Role.FACT, fact="threads" if counts_threads(head) else "workload")
     for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
@@ -102,7 +107,21 @@ def _columns(table: Table, metric: Metric) -> Iterable[Column]:
         elif are_counts:
             yield Column(index, name, Role.VALUE, metric=metric, threads=_threads(name, table.line))
         else:
-            yield Column(index, name, Role.VALUE, metric=metric, of=name, names_product=True)
+            yield Column(index, name, Role.VALUE, metric=metric, of=name, names_product=not names_of_rows)
+
+
+def _names_of_rows(head: str, names: Sequence[str]) -> str:
+    """Return ``version``, ``product`` or ``threads``, what the rows are, where workloads head the columns."""
+    if not names or not all(_is_workload(name) or head_of(name).is_derived for name in names):
+        return ""
+    if (meaning := head_of(head).meaning) in {"version", "product", "threads"}:
+        return meaning
+    return "" if meaning else "product"
+
+
+def _is_workload(name: str) -> bool:
+    said = said_by(name)
+    return said.workload is not None and said.product is None and said.version is None
 
 
 def _label_beside_counts(table: Table) -> Column:

@@ -15,6 +15,7 @@ from benchdash.results.readings import (
     percentile_metric,
     reading,
 )
+from ingest.formats.headings import said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.other_languages import in_english
 
@@ -72,6 +73,9 @@ _PHRASE = re.compile(
 # What stands over a column beside others that say that it is a time: p95 (ms), avg_ms, lat_p95_ms.
 _TIME_HEAD = re.compile(
     rf"(?:lat(?:ency)?[ _])?(?P<statistic>{_STATISTIC})[ _]?[(\[]?(?P<unit>{_UNIT})[)\]]?", re.IGNORECASE
+)
+_STATISTIC_BESIDE = re.compile(
+    rf"(?<![\w.])(?P<statistic>{_STATISTIC})(?!\w)(?:\s*[(\[](?P<unit>{_UNIT})[)\]])?", re.IGNORECASE
 )
 _BARE_STATISTIC = re.compile(rf"(?P<statistic>{_STATISTIC})", re.IGNORECASE)
 # YCSB runs its words together: [READ].99thPercentileLatency(us).
@@ -232,6 +236,8 @@ def metric_of_head(head: str) -> MetricHead | None:
     if metric := metric_named(text):
         return MetricHead(metric)
     found = list(mentions(text))
+    if not found:
+        return _statistic_beside(text)
     if len(found) != 1 or _QUOTIENT.match(text[found[0].end :]):
         return None
     (mention,) = found
@@ -243,6 +249,18 @@ def metric_of_head(head: str) -> MetricHead | None:
         metric = replace(mention.metric, name=f"{name}.{mention.metric.name}") if is_part else mention.metric
         return MetricHead(metric, "" if is_part or name == "overall" else of, mention.lacks_unit)
     return MetricHead(mention.metric, of, mention.lacks_unit)
+
+
+def _statistic_beside(text: str) -> MetricHead | None:
+    """Return the response time of a head such as ``V4.0 p95 (ms)``, which names its unit or a version."""
+    found = _STATISTIC_BESIDE.search(text)
+    if found is None or _BARE_STATISTIC.fullmatch(text):
+        return None
+    of = " ".join(filter(None, (_words_beside(text[: found.start()]), _words_beside(text[found.end() :]))))
+    if not of or (not found["unit"] and not said_by(of).version):
+        return None
+    metric = Metric(_statistic(found["statistic"]))
+    return MetricHead(metric.in_unit(found["unit"], 1) if found["unit"] else metric, of, not found["unit"])
 
 
 def statistic_of_head(head: str) -> Metric | None:

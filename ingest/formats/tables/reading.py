@@ -284,9 +284,9 @@ class _RowCells:
         parts = []
         for column in self.columns.all:
             cell = self.row.cells[column.index]
-            if cell is None or cell == "" or (column.role is Role.SETTING and is_empty(cell)):
+            text = "" if cell is None else " ".join(str(cell).split())
+            if not text or (is_empty(cell) and text.casefold() != "none"):
                 continue
-            text = " ".join(str(cell).split())
             is_name = quantity(text) is None and text.casefold() not in _SWITCHES
             if column.fact == "configuration" or (column.role is Role.TEXT and is_name):
                 parts.append(text)

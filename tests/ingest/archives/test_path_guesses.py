@@ -1,6 +1,8 @@
 """What the names of files are taken to say, in layouts that people publish."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ingest.archives.path_guesses import OwnWords, propose
 from ingest.archives.path_patterns import ANY_FILE, PathMap, PathPattern
@@ -162,3 +164,38 @@ def test_the_pattern_of_a_published_folder_is_found():
         "threads": 1,
         "workload": "hot-points range=100",
     }
+
+
+PART = st.sampled_from(
+    [
+        "mysql",
+        "8.0.35",
+        "my8044",
+        "ro",
+        "oltp_read_write",
+        "t04",
+        "64",
+        "res01",
+        "64thr",
+        "a",
+        "x-y",
+        "{",
+        "*",
+        "session2",
+    ]
+)
+NAME = st.lists(PART, min_size=1, max_size=4).flatmap(
+    lambda parts: st.sampled_from("._-").map(lambda separator: separator.join(parts))
+)
+PATHS = st.lists(st.lists(NAME, min_size=1, max_size=3).map("/".join), min_size=1, max_size=8, unique=True)
+
+
+@given(PATHS)
+def test_whatever_the_names_are_each_is_read_and_what_must_be_a_number_is_one(paths):
+    proposal = propose(paths)
+    assert not proposal.left_out
+    for path in paths:
+        assert PathPattern.parse(proposal.pattern or ANY_FILE).match(path) is not None
+        for name in ("threads", "repetition"):
+            value = read(proposal, path).get(name)
+            assert value is None or str(value).isdecimal(), (path, proposal)

@@ -69,6 +69,18 @@ def test_a_form_is_read_field_by_field():
     )
 
 
+@pytest.mark.parametrize(
+    "metric", ["tps", "p95", "latency_p95 (us)", " rss_mb [MB, lower] ", "queries per second"]
+)
+def test_the_metric_of_a_table_is_kept_as_it_was_sent(metric):
+    assert read_metadata({"metric": metric})[0].metric == metric.strip()
+
+
+def test_a_metric_is_the_name_of_one():
+    assert error_of(metric="[]").startswith("'[]' is no name of a metric, such as tps")
+    assert error_of(metric="x" * 151) == "has 151 characters, more than 150"
+
+
 @pytest.mark.parametrize("threads", [0, -1, "0", "x", "1.5", 1_000_001, True, "１６", "1e3", [4], {}, 1.5])
 def test_a_thread_count_is_a_whole_number_of_at_least_one(threads):
     assert error_of(threads=threads) == "must be a whole number between 1 and 1 000 000"

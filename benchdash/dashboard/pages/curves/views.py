@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -16,6 +17,7 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare import tables as compared
+from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, joint_verdict, strength
 from benchdash.dashboard.compare.panels import Panel, panels
 from benchdash.dashboard.compare.selection import read_columns, workload_ids
 from benchdash.dashboard.compare.versions import available_columns
@@ -39,6 +41,7 @@ from benchdash.regressions.comparison.columns import Column, contents_of, names
 from benchdash.regressions.comparison.comparability import doubts, single_sessions
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
 
@@ -133,16 +136,24 @@ def _compared(
     if not tables:
         return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
-    found = sorted({row.workload for table in tables for row in table.rows})
+    found = _most_changed_first(tables)
     pages = Paginator(found, max(1, _MAX_CHARTS // len(tables))).get_page(request.GET.get("page"))
     drawing = _Drawing(request.path, page.project, choice, lines)
+    # Who chooses workloads wants to see them.
+    of_page = list(pages.object_list)
+    opened, fold = (of_page, None) if workloads else _folded(of_page)
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
         "headline": single_sessions(tables, list(zip(chosen, called, strict=True))).headline,
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
-        "sections": [drawing.section(tables, one, ids[one]) for one in pages.object_list],
+        "sections": [drawing.section(tables, one.workload, ids[one.workload]) for one in opened],
+        "folded": [
+            drawing.section(tables, one.workload, ids[one.workload]) for one in of_page if one not in opened
+        ],
+        "fold": fold,
+        "nothing_changed": fold is not None and not any(one.has_changed for one in of_page),
         "pages": pages,
     }
 
@@ -156,6 +167,49 @@ def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
         replace(table, rows=tuple(row for row in table.rows if row.workload in several)) for table in counted
     ]
     return [table for table in kept if table.rows]
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """What became of a workload in all its metrics and thread counts."""
+
+    workload: str
+    comparisons: Sequence[Comparison]
+
+    @property
+    def strength(self) -> int:
+        return min((strength(one.verdict) for one in self.comparisons), default=2)
+
+    @property
+    def has_changed(self) -> bool:
+        return self.strength < 2
+
+    @property
+    def rank(self) -> tuple[int, float, str]:
+        """The key that puts differences first, the largest before all, and then the likely ones."""
+        own = [one for one in self.comparisons if strength(one.verdict) == self.strength < 2]
+        largest = max((abs(log(one.ratio)) for one in own if one.ratio), default=0.0)
+        return self.strength, -largest, self.workload
+
+
+def _most_changed_first(tables: Sequence[ComparisonTable]) -> list[_Changes]:
+    found: dict[str, list[Comparison]] = {}
+    for row in (row for table in tables for row in table.rows):
+        found.setdefault(row.workload, []).extend(filter(None, row.comparisons))
+    changes = [_Changes(workload, comparisons) for workload, comparisons in found.items()]
+    return sorted(changes, key=lambda one: one.rank)
+
+
+def _folded(found: Sequence[_Changes]) -> tuple[Sequence[_Changes], Fold | None]:
+    """Return the workloads that stand open, and the line for the others; the first is always open."""
+    opened = [one for one in found if one.has_changed] or found[:1]
+    others = [one for one in found if one not in opened]
+    if len(others) < MIN_FOLDED or not any(one.comparisons for one in found):
+        return found, None
+    verdicts = [joint_verdict([one.verdict for one in other.comparisons]) for other in others]
+    comparisons = [one for other in found for one in other.comparisons]
+    are_all = not any(one.has_changed for one in found)
+    return opened, fold_of(verdicts, comparisons, what="workload", are_all=are_all)
 
 
 def _by_line(

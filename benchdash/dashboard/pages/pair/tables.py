@@ -1,10 +1,12 @@
 """The tables of the page "Side by side": all at a glance, metric by metric, and the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
+from typing import TypeVar
 
 from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, joint_verdict, strength
 from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
@@ -14,8 +16,6 @@ from benchdash.regressions.comparison.pair_words import Claim
 from benchdash.regressions.comparison.rows import Row, have_two_directions, row_order
 from benchdash.regressions.comparison.verdict_words import (
     change_of,
-    is_certain,
-    is_likely,
     note,
     session_count,
     settling,
@@ -24,6 +24,8 @@ from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
 from benchdash.results.metrics import FAMILIES
+
+T = TypeVar("T")
 
 Link = Callable[[int], str]
 """The address of the history of a series."""
@@ -81,8 +83,7 @@ class PairLine:
 
     @property
     def strength(self) -> int:
-        """0 of a difference, 1 of a likely one, 2 of none."""
-        return 0 if is_certain(self.verdict) else 1 if is_likely(self.verdict) else 2
+        return strength(self.verdict)
 
     @property
     def rank(self) -> tuple[int, float, tuple[str, int]]:
@@ -103,19 +104,34 @@ class GlanceRow:
     threads: int | None
     lines: Sequence[PairLine | None]
 
+    @property
+    def has_changed(self) -> bool:
+        return any(line.strength < 2 for line in self.lines if line)
+
+    @property
+    def verdict(self) -> str:
+        """That of a row without a change."""
+        return joint_verdict([line.verdict for line in self.lines if line])
+
 
 @dataclass(frozen=True)
 class Glance:
     """The most telling metrics beside each other; ``totals`` are the claims of each over all its rows.
 
-    ``tables`` are those of the metrics, and whether their rows differ in direction. ``more`` rows are left
-    out.
+    ``tables`` are those of the metrics, and whether their rows differ in direction. ``folded`` rows show no
+    change and stand under ``fold``. ``more`` rows are left out.
     """
 
     tables: Sequence[tuple[ComparisonTable, bool]]
     rows: Sequence[GlanceRow]
     totals: Sequence[Claim]
     more: int
+    folded: Sequence[GlanceRow] = ()
+    fold: Fold | None = None
+
+    @property
+    def has_total(self) -> bool:
+        return len(self.rows) + len(self.folded) > 1
 
 
 @dataclass(frozen=True)
@@ -123,7 +139,8 @@ class PairPanel:
     """A chart of changes with their intervals and the table that says the same, of one metric or of one row.
 
     ``metric`` is empty where each line has another, ``unit`` and ``direction`` where lines
-    differ in them. ``more`` rows are left out of both.
+    differ in them. ``more`` rows are left out of both. ``folded`` has the lines without a change, which stand
+    under ``fold``; a panel without any other has only the latter.
     """
 
     title: str
@@ -135,14 +152,29 @@ class PairPanel:
     unit: str = ""
     direction: str = ""
     more: int = 0
+    folded: "PairPanel | None" = None
+    fold: Fold | None = None
+
+    @property
+    def has_changed(self) -> bool:
+        return self.fold is None or self.folded is not None
 
 
 @dataclass(frozen=True)
 class Rest:
-    """All other metrics in one table, by family; ``more`` lines are left out."""
+    """All other metrics in one table, by family; ``more`` lines are left out.
+
+    ``folded`` lines show no change and stand under ``fold``.
+    """
 
     lines: Sequence[PairLine]
     more: int
+    folded: Sequence[PairLine] = ()
+    fold: Fold | None = None
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self.lines or self.folded)
 
 
 def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Glance:
@@ -151,7 +183,15 @@ def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Gl
     keys = sorted({key for lines in by_key for key in lines}, key=lambda key: _glance_rank(key, by_key))
     rows = [GlanceRow(*key, [lines.get(key) for lines in by_key]) for key in keys]
     heads = [(table, have_two_directions(table.rows)) for table in tables]
-    return Glance(heads, rows[:most], list(map(Claim.of, tables)), more=max(0, len(rows) - most))
+    shown, more = rows[:most], max(0, len(rows) - most)
+    opened, folded = _parted(shown, [row.has_changed for row in shown])
+    fold = _fold(
+        [row.verdict for row in folded],
+        [line for row in folded for line in row.lines if line],
+        what=_row_word([(row.workload, row.threads) for row in shown]),
+        are_all=not opened,
+    )
+    return Glance(heads, opened, list(map(Claim.of, tables)), more, folded, fold)
 
 
 def panels(
@@ -168,7 +208,28 @@ def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest
     lines.sort(
         key=lambda line: (line.rank[0], FAMILIES.index(metrics.family(line.metric)), line.metric, line.rank)
     )
-    return Rest(lines[:most], more=max(0, len(lines) - most))
+    shown, more = lines[:most], max(0, len(lines) - most)
+    opened, folded = _parted(shown, [line.strength < 2 for line in shown])
+    fold = _fold([line.verdict for line in folded], folded, what="figure", are_all=not opened)
+    return Rest(opened, more, folded, fold)
+
+
+def _parted(rows: Sequence[T], has_changed: Sequence[bool]) -> tuple[list[T], list[T]]:
+    """Part rows into those that stand open and those that are folded; a few are not."""
+    folded = [row for row, changed in zip(rows, has_changed, strict=True) if not changed]
+    if len(folded) < MIN_FOLDED:
+        return [*rows], []
+    return [row for row, changed in zip(rows, has_changed, strict=True) if changed], folded
+
+
+def _fold(verdicts: Sequence[str], lines: Sequence[PairLine], *, what: str, are_all: bool) -> Fold | None:
+    comparisons = [line.comparison for line in lines if line.comparison]
+    return fold_of(verdicts, comparisons, what=what, are_all=are_all) if verdicts else None
+
+
+def _row_word(keys: Sequence[RowKey]) -> str:
+    """Return the word for a row: several thread counts of one workload are not several workloads."""
+    return "workload" if len({workload for workload, _ in keys}) == len(keys) else "row"
 
 
 def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
@@ -192,11 +253,25 @@ def _glance_rank(
 
 def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> PairPanel:
     lines = sorted(_lines(table, history), key=lambda line: line.rank)
-    shown = lines[:most]
+    shown, more = lines[:most], max(0, len(lines) - most)
+    opened, folded = _parted(shown, [line.strength < 2 for line in shown])
+    fold = _fold(
+        [line.verdict for line in folded],
+        folded,
+        what=_row_word([line.key for line in shown]),
+        are_all=not opened,
+    )
+    if not opened or not folded:
+        return replace(_drawn_panel(table, shown, names), more=more, fold=fold)
+    inner = _drawn_panel(table, folded, names)
+    return replace(_drawn_panel(table, opened, names), more=more, folded=inner, fold=fold)
+
+
+def _drawn_panel(table: ComparisonTable, lines: Sequence[PairLine], names: tuple[str, str]) -> PairPanel:
     workloads = {line.row.workload for line in lines}
     is_curve = len(workloads) == 1 and all(line.row.threads is not None for line in lines)
     drawn = _drawn(
-        (threads_words(line.row.threads) if is_curve else row_words(line.key), line) for line in shown
+        (threads_words(line.row.threads) if is_curve else row_words(line.key), line) for line in lines
     )
     name = numbers.metric_name(table.metric)
     what = f"{lines[0].row.workload}, {name}" if is_curve else name
@@ -207,12 +282,11 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
         title=f"{what}, {other} against {base}",
         figure=charts.changes(drawn, title=axis) if drawn else None,
         height=charts.height(len(drawn)),
-        lines=shown,
+        lines=lines,
         note=note((line.comparison for line in lines if line.comparison), margin=table.margin),
         metric=table.metric,
         unit="" if is_mixed else table.unit,
         direction="" if is_mixed else table.direction,
-        more=len(lines) - len(shown),
     )
 
 

@@ -81,6 +81,48 @@ def test_a_bare_address_shows_throughput_and_response_time_against_threads(clien
     assert throughput["data"][0]["y"] == list(TPS.values())
 
 
+def headings(answer):
+    """The workloads in the order of the page, those in the fold behind a bar."""
+    page = answer.content.decode()
+    opened, _, folded = page.partition('id="fold-curves"')
+    return [re.findall(r'<div class="section-head"><h2>([^<]+)</h2>', part) for part in (opened, folded)]
+
+
+def test_workloads_without_a_change_are_folded_and_the_largest_change_comes_first(client, project):
+    for factor, workloads in ((1.0, "abcd"), (0.7, "e"), (0.5, "f")):
+        for day in range(3):
+            for version, slow in (("10.2.44", 1.0), ("10.6.23", factor)):
+                tps = {count: value * slow * (1 + day / 1000) for count, value in TPS.items()}
+                at = START + timedelta(days=40 * (version == "10.6.23") + day)
+                measure(
+                    project, versions=[version], workloads=workloads, tps=tps, repetition=day, started_at=at
+                )
+    answer = get(client)
+    assert headings(answer) == [["f", "e"], ["a", "b", "c", "d"]]
+    assert "<summary>4 workloads without a change</summary>" in answer.content.decode()
+    assert "No curve changed" not in text_of(answer)
+    # Their charts and figures are in the fold.
+    assert len(titles(answer)) == 12
+    only = re.search(r'name="workload"[^>]* value="(\d+)"> a', answer.content.decode())[1]
+    assert headings(get(client, f"workload={only}")) == [["a"], []]
+
+
+def test_where_no_curve_changed_the_first_is_open_and_what_would_tell_is_said(client, project):
+    def slower(factor):
+        return {count: value * factor for count, value in TPS.items()}
+
+    for factor in (1.0, 1.3, 0.8):
+        at = START + timedelta(days=round(100 * factor))
+        measure(project, versions=["10.2.44"], workloads="abcd", tps=slower(factor), started_at=at)
+        at += timedelta(days=1)
+        measure(project, versions=["10.6.23"], workloads="abcd", tps=slower(factor * 1.02), started_at=at)
+    answer = get(client)
+    assert headings(answer) == [["a"], ["b", "c", "d"]]
+    text = text_of(answer)
+    assert "There are not enough runs to tell of any change." in text
+    assert "3 workloads: not enough to tell" in text
+
+
 def test_each_curve_is_told_in_figures(client, project):
     measure(project)
     text = text_of(get(client))

@@ -151,6 +151,34 @@ def test_what_is_significant_comes_first(client, project):
     ]
 
 
+def test_what_did_not_change_is_folded_with_its_figures(client, project):
+    workloads = ("a", "b", "c", "d", "e")
+    measure(project, "10.6.1", workloads=workloads, threads=(1,))
+    measure(project, "10.6.2", workloads=workloads[1:], threads=(1,))
+    measure(project, "10.6.2", workloads=("a",), threads=(1,), tps=500)
+    answer = get(client)
+    page = answer.content.decode()
+    assert [row[0] for row in rows_of(answer, "glance")] == ["Geometric mean", "a 1 thread"]
+    assert [row[0] for row in rows_of(answer, "glance-same")] == [f"{name} 1 thread" for name in "bcde"]
+    assert [row[0] for row in rows_of(answer, "changes-table-1")] == ["a 1 thread"]
+    assert rows_of(answer, "changes-table-1-same")[0][1:3] == ["1,000", "1,000"]
+    assert set(figures(answer)) >= {"changes-1", "changes-1-same"}
+    assert page.count("<summary>4 workloads without a change</summary>") == 2
+    # A metric in which nothing changed is folded whole; the file has all rows.
+    assert "<summary><b>Response time, 95th percentile</b> 5 workloads without a change</summary>" in page
+    assert 'data-csv-of="glance glance-same"' in page
+    assert not re.search(r'<details class="fold"[^>]* open', page)
+
+
+def test_where_nothing_can_be_told_it_is_said_what_would_be_enough(client, project):
+    workloads = ("a", "b", "c")
+    for version, tps in (("10.6.1", 1000), ("10.6.2", 990)):
+        measure(project, version, workloads=workloads, threads=(1,), noise=(1.0,), tps=tps)
+    text = text_of(get(client))
+    assert "3 workloads: not enough to tell" in text
+    assert "2 more sessions of each would settle these." in text
+
+
 def test_workloads_and_threads_are_chosen_in_the_address(client, measured):
     measure(measured, "10.6.1", workloads=("rw",))
     measure(measured, "10.6.2", workloads=("rw",))
@@ -171,9 +199,11 @@ def test_many_rows_are_a_click_away(client, project):
     for version in ("10.6.1", "10.6.2"):
         measure(project, version, workloads=workloads, threads=(1,), noise=(1.0,))
     answer = get(client)
-    assert len(rows_of(answer, "glance")) == 41
+    # Nothing changed, or nothing tells so: all rows are folded under their mean.
+    assert [row[0] for row in rows_of(answer, "glance")] == ["Geometric mean"]
+    assert len(rows_of(answer, "glance-same")) == 40
     assert "10 more rows: show all" in text_of(answer)
-    assert len(rows_of(get(client, "rows=all"), "glance")) == 51
+    assert len(rows_of(get(client, "rows=all"), "glance-same")) == 50
 
 
 # --- what differs -------------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def test_what_nobody_says_is_asked_for_at_its_field(client, project, member):
 def test_a_malformed_further_field_unfolds_the_form(client, project, member):
     fold = '<details class="said-further" open>'
     assert fold not in text_of(client.get(url("upload_new", project)))
-    answer = send(client, project, DRIVERS, hardware="box", map='{"MariaDB*": {"hardware": "x"}}')
+    answer = send(client, project, DRIVERS, hardware="box", map='{"MariaDB*": {"colour": "x"}}')
     assert fold in text_of(answer)
     assert list(answer.context["form"].errors) == ["map"]
 
