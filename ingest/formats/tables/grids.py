@@ -43,7 +43,8 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
 
     That is so where a name has a version, or where the caller is sure because what stands around says so.
     """
-    if is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
+    names = [name for name in names if not head_of(name).is_derived or product_and_version(name)[1]]
+    if not names or is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
         return False
     if all(map(_is_count, names)):
         return bool(head) and (counts_threads(head) or heads_workloads(head))
@@ -208,7 +209,9 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
                 other_line,
             )
     others = [(number, text) for number, text in texts if number != line]
-    workload = _title_without(mention, in_english(text)) or _name_in(others, table.line)
+    is_above = line < table.line and not text.rstrip().endswith((".", "。"))
+    own = _title_without(mention, in_english(text)) if is_above else None
+    workload = own or _name_in(others, table.line)
     if sent is not None:
         contradicts = sent.name != mention.metric.name
         said = (

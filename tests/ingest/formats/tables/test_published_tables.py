@@ -157,7 +157,7 @@ def test_published_tables_are_read_or_refused_with_a_sentence_that_helps():
         ("double-system", (None, None, None, None, "Number of scan keys=10, Scenario 3", "qps"), 18865),
         ("example_perf", ("oltp_read_only", None, None, 128, None, "qps"), 74513),
         ("sysbench_report__README", ("点查询", None, None, 128, None, "qps"), 321410),
-        ("spqr", (None, None, None, None, "Shards=8, CPU=64", "nopm"), 78180),
+        ("spqr", (None, None, None, None, "Shards=8", "nopm"), 78180),
         ("baremetal", (None, None, None, 1, "Max Prime=10000", "latency_p95"), 0.77),
     ],
 )
