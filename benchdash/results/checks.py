@@ -106,7 +106,7 @@ def _facts_troubles(name: str, facts: Any) -> Iterator[str]:
 
 def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
     metrics: set[str] = set()
-    for metric, value, unit, direction, low, high, printed_unit, _is_own in readings:
+    for metric, value, unit, direction, low, high, printed_unit, is_own in readings:
         if not metric.strip():
             yield "a reading has no metric"
         if metric in DERIVED:
@@ -116,7 +116,8 @@ def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
         yield from _text_troubles("unit", printed_unit, longest=_longest(Series, "printed_unit"))
         if direction not in (HIGHER, LOWER, UNKNOWN):
             yield f"the direction of '{metric}' is neither 'higher' nor 'lower' nor 'unknown'"
-        if metric in metrics:
+        # Of several values of an own metric the project makes one.
+        if metric in metrics and not is_own:
             yield f"the metric '{metric}' stands twice in one run"
         metrics.add(metric)
         for number in (value, low, high):

@@ -11,7 +11,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
 from benchdash.results.models import ProjectMetric, Series
-from benchdash.results.own_metrics import follow, kind_of
+from benchdash.results.own_metrics import follow, kind_of, turn_siblings
 from benchdash.results.readings import DERIVED, UNKNOWN, known_metric
 from benchdash.results.records import MetricWishes
 from benchdash.results.services import hold_results, touch, touch_as_old_news
@@ -75,9 +75,12 @@ def is_known(project: Project, name: str) -> bool:
 
 
 def _look_again(metric: ProjectMetric, *, as_old_news: bool) -> None:
+    names = {metric.name}
     if metric.is_own:
-        follow(metric.project, [metric])
-    series = Series.objects.filter(project=metric.project, metric=metric.name)
+        turned = turn_siblings(metric.project, [metric])
+        names |= {one.name for one in turned}
+        follow(metric.project, [metric, *turned])
+    series = Series.objects.filter(project=metric.project, metric__in=names)
     ids = list(series.values_list("pk", flat=True))
     if as_old_news:
         touch_as_old_news(ids)

@@ -6,6 +6,8 @@ from typing import Final
 
 # The metrics that benchmarks are run for, the most telling first.
 _MAIN: Final = ("tps", "qps", "score", "events_per_s", "ops_per_s", "transferred_mib_per_s")
+# The first one that a run has counts its operations.
+_COUNT_OPERATIONS: Final = ("qps", "tps", "events_per_s", "ops_per_s")
 _RESPONSE_TIMES: Final = ("latency_avg", "latency_p95")
 FIRST: Final = (*_MAIN, *_RESPONSE_TIMES)
 # The costs of an operation, the dearest first.
@@ -77,6 +79,11 @@ def telling(measured: Mapping[str, int]) -> list[str]:
     found = [metric for metric in costs if metric in measured and metric != _COST_OF_THE_CLIENT]
     first = shown_at_first(measured)
     return [*first, *(metric for metric in found if metric not in first)]
+
+
+def operations_per_s(values: Mapping[str, float]) -> float:
+    """Return how many operations a run did per second, by its values by metric; 0 where that is not known."""
+    return max(next((values[metric] for metric in _COUNT_OPERATIONS if metric in values), 0.0), 0.0)
 
 
 def family(metric: str) -> str:

@@ -4,16 +4,20 @@ What a file or its sender says of a metric fills in what the project does not kn
 the project, the project is right.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import fsum
+from operator import itemgetter
+from statistics import fmean, median
 from typing import Final, cast
 
 from django.db import connection
 
 from benchdash.accounts.models import Project
 from benchdash.results.checks import RecordError
+from benchdash.results.metrics import operations_per_s
 from benchdash.results.models import ProjectMetric, Series
-from benchdash.results.readings import UNKNOWN, Direction, Reading
+from benchdash.results.readings import UNKNOWN, Direction, Reading, known_metric
 from benchdash.results.records import MetricWishes, RunRecord
 from benchdash.results.units import conversion
 
@@ -60,14 +64,17 @@ def settle_own_metrics(project: Project, records: Sequence[RunRecord]) -> Settle
     if filled:
         ProjectMetric.objects.bulk_update(filled, ["unit", "direction", *_UNLESS_SAID])
     known |= {one.name: one for one in new}
+    turned = [*filled, *turn_siblings(project, filled)]
+    settled = [_settled(record, known) for record in records]
+    siblings, made = _siblings(project, settled, known)
     return SettledRecords(
-        records=[_settled(record, known) for record in records],
+        records=[_with_siblings(record, known, siblings) for record in settled],
         news={
-            **{one.name: _new_warning(one) for one in new},
+            **{one.name: _new_warning(one) for one in (*new, *made)},
             **{one.name: f"the metric '{one.name}' is known better now: {described(one)}" for one in filled},
         },
         warnings={name: _contradictions(known[name], said[name]) for name in said},
-        changed=follow(project, filled) if filled else (),
+        changed=follow(project, turned) if turned else (),
     )
 
 
@@ -211,10 +218,33 @@ def _written(value: object) -> str:
 
 
 def _settled(record: RunRecord, known: Mapping[str, ProjectMetric]) -> RunRecord:
+    """Return a record with one reading of each own metric, in the unit and direction of the project."""
     if not any(reading.is_own for reading in record.readings):
         return record
-    readings = [_told(one, known[one.metric]) if one.is_own else one for one in record.readings]
+    of_metric: dict[str, list[Reading]] = {}
+    for one in record.readings:
+        told = _told(one, known[one.metric]) if one.is_own else one
+        of_metric.setdefault(one.metric, []).append(told)
+    readings = [_one_of(several, known.get(metric)) for metric, several in of_metric.items()]
     return replace(record, readings=tuple(readings))
+
+
+_AGGREGATIONS: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
+    "mean": fmean,
+    "median": median,
+    "max": max,
+    "min": min,
+    "last": itemgetter(-1),
+    "sum": fsum,
+}
+
+
+def _one_of(several: Sequence[Reading], metric: ProjectMetric | None) -> Reading:
+    """Make one reading of several of one run, as its metric is to be aggregated."""
+    if len(several) == 1 or metric is None:
+        return several[-1]
+    values = [one.value for one in several]
+    return several[-1]._replace(value=_AGGREGATIONS[metric.aggregation](values), low=None, high=None)
 
 
 def _told(reading: Reading, metric: ProjectMetric) -> Reading:
@@ -234,3 +264,89 @@ def _told(reading: Reading, metric: ProjectMetric) -> Reading:
         printed_unit=reading.printed_unit or (reading.unit if reading.unit != metric.unit else ""),
         direction=cast(Direction, metric.direction),
     )
+
+
+# --- per operation ------------------------------------------------------------------------------------------
+
+
+def per_operation_name(metric: str) -> str:
+    """Return ``smtx_per_op`` for ``smtx`` and for ``smtx_per_s``."""
+    return f"{metric.removesuffix('_per_s')}_per_op"
+
+
+def per_operation_unit(unit: str) -> str:
+    """Return ``1/op`` for ``1/s`` or no unit, ``MB/op`` for ``MB/s`` or ``MB``."""
+    return f"{unit.removesuffix('/s') or '1'}/op"
+
+
+def _has_sibling(metric: ProjectMetric) -> bool:
+    return metric.kind in (ProjectMetric.Kind.RATE, ProjectMetric.Kind.TOTAL)
+
+
+def _sibling_of(reading: Reading, record: RunRecord, metric: ProjectMetric) -> Reading | None:
+    """Return a reading per operation; None where that is not known, or the file says it itself."""
+    values = {one.metric: one.value for one in record.readings}
+    operations = operations_per_s(values)
+    if metric.kind == ProjectMetric.Kind.TOTAL:
+        operations *= record.duration_s or 0
+    name = per_operation_name(reading.metric)
+    if not _has_sibling(metric) or operations <= 0 or name in values or known_metric(name):
+        return None
+    value, unit = reading.value / operations, per_operation_unit(reading.unit)
+    return Reading(name, value, unit, reading.direction, is_own=True)
+
+
+def _siblings(
+    project: Project, records: Sequence[RunRecord], known: Mapping[str, ProjectMetric]
+) -> tuple[Mapping[str, ProjectMetric], Sequence[ProjectMetric]]:
+    """Find or make the metrics per operation of these records; return them by name, and the new ones."""
+    wanted = {
+        one.metric: one
+        for record in records
+        for reading in record.readings
+        if reading.is_own and (one := _sibling_of(reading, record, known[reading.metric]))
+    }
+    if not wanted:
+        return {}, ()
+    found = _known(project, wanted)
+    missing = [wanted[name] for name in sorted(wanted.keys() - found.keys())]
+    made = [
+        ProjectMetric(project=project, name=one.metric, unit=one.unit, direction=one.direction)
+        for one in missing
+    ]
+    if made:
+        ProjectMetric.objects.bulk_create(made, ignore_conflicts=True)
+        found = _known(project, wanted)
+    return found, made
+
+
+def _with_siblings(
+    record: RunRecord, known: Mapping[str, ProjectMetric], siblings: Mapping[str, ProjectMetric]
+) -> RunRecord:
+    """Return a record with its own metrics per operation too."""
+    if not siblings:
+        return record
+    found = [
+        _told(one, siblings[one.metric])
+        for reading in record.readings
+        if reading.is_own and (one := _sibling_of(reading, record, known[reading.metric]))
+    ]
+    return replace(record, readings=(*record.readings, *found))
+
+
+def turn_siblings(project: Project, metrics: Iterable[ProjectMetric]) -> list[ProjectMetric]:
+    """Give metrics per operation whose direction nobody said that of what they are made of."""
+    directions = {
+        per_operation_name(one.name): one.direction
+        for one in metrics
+        if _has_sibling(one) and one.direction != UNKNOWN
+    }
+    if not directions:
+        return []
+    turned = list(
+        ProjectMetric.objects.filter(project=project, name__in=directions, is_own=True, direction=UNKNOWN)
+    )
+    for one in turned:
+        one.direction = directions[one.name]
+    ProjectMetric.objects.bulk_update(turned, ["direction"])
+    return turned

@@ -186,7 +186,7 @@ def _looked_into(file_set: FileSet, file: PlannedFile) -> _Looked:
         format_, report = parse(prepared.arrival.data.read(), file.path, metadata)
     except FormatError as error:
         line = f"line {error.line}: " if error.line else ""
-        return _Looked(file.path, trouble=f"{line}{error.message}")
+        return _Looked(file.path, trouble=f"{line}{error.sentence}")
     meta = read_meta(metadata.meta)
     values = {name: shown for name in (*_OWN, "threads") if (shown := _shown(report, name))}
     values |= {name: str(value) for name, value in meta.fields.items() if name in FIELDS}

@@ -69,11 +69,12 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
     source = _streams_with_a_result(source, [FORMATS[name]] if name else FORMATS.values())
+    name = name or recognise(source)
     try:
-        return _parse(source, name or recognise(source))
+        return name, _parse(source, name)
     except FormatError as error:
         line = None if error.line is None else source.line_in_file(error.line)
-        raise FormatError(source.with_lines_in_file(error.message), line) from None
+        raise FormatError(source.with_lines_in_file(error.message), line, read_as=name) from None
 
 
 def _streams_with_a_result(source: Source, formats: Iterable[Format]) -> Source:
@@ -84,14 +85,14 @@ def _streams_with_a_result(source: Source, formats: Iterable[Format]) -> Source:
     return source.of_streams(chosen) if chosen and len(heads) > 1 else source
 
 
-def _parse(source: Source, name: str) -> tuple[str, ParsedReport]:
+def _parse(source: Source, name: str) -> ParsedReport:
     report = FORMATS[name].parse(source)
     if not report.runs:
         raise FormatError("the file holds no result")
     source.limits.check("runs", len(report.runs))
     report = _with_samples_within(source.limits, report)
     warnings = map(source.with_lines_in_file, report.warnings)
-    return name, replace(report, warnings=(*source.warnings, *warnings))
+    return replace(report, warnings=(*source.warnings, *warnings))
 
 
 def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:

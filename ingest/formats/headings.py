@@ -32,6 +32,11 @@ _PRODUCT_VERSION = re.compile(
     r"(?![\w%]))?(?![A-Za-z])",
     re.IGNORECASE,
 )
+_OTHER_VERSION = re.compile(
+    rf"(?:\b(?:vs|versus|against|and|to|or|with|than)\b\.?|[,/&]|→|->)\s*(?:(?P<product>{KNOWN_PRODUCT})[\s/_-]*)?"
+    r"v?(?P<version>[0-9]+(?:\.[0-9]+)+)(?![\w%])",
+    re.IGNORECASE,
+)
 _OUTLINE = re.compile(r"(?:[0-9]+\.(?:[0-9]+\.?)?|[0-9]+\)|[IVX]+\.|[A-Za-z][.)])\s+(?=\S)")
 # What sysbench, pgbench, YCSB and those who write about them call workloads.
 _WORKLOAD = re.compile(
@@ -108,6 +113,10 @@ def said_by(text: str) -> Said:
     if said.version is None and (found := _VERSION.search(text)) and _stands_alone(found, text):
         said = replace(said, version=found["version"])
         text = _without(text, found)
+    if said.version and (other := _OTHER_VERSION.search(text)):
+        # Figures of 10.11 against 11.4 are not all of 10.11.
+        product = said.product if other["product"] in (None, said.product) else None
+        said = replace(said, product=product, version=None)
     words = [word for word in _WORD.findall(text) if word.casefold() not in _EMPTY]
     if said.workload is None and len(words) == 1 and _WORKLOAD_WORD.fullmatch(words[0]):
         return replace(said, workload=words[0])

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from ingest.formats.cells import is_number
 from ingest.formats.foreign_tools import EXAMPLE_HEAD, refusal_of_foreign_tool
 from ingest.formats.report import FormatError, NearMiss
 
@@ -13,7 +12,6 @@ _JSON_SHAPES = (
     '[{"workload": "oltp_read_only", "version": "10.11.19", "threads": 4, "tps": 730.96}]'
 )
 _MAX_KEYS = 8
-_MAX_ROWS = 20
 _KEY = re.compile(r'"([^"\\\n]{1,60})"\s*:')
 _MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
 
@@ -63,24 +61,9 @@ def _refusal_of_json(head: str) -> FormatError:
 def _refusal_of_text(lines: Sequence[str]) -> FormatError:
     line = next((number for number, line in enumerate(lines, start=1) if line.strip()), 1)
     first = lines[line - 1].strip()
-    if _is_table_without_head([line for line in lines if line.strip()][:_MAX_ROWS]):
-        return FormatError(
-            f"a table without names of columns: it begins with {first[:80]!r}. Write them into a first line, "
-            f"such as {EXAMPLE_HEAD}",
-            line,
-        )
     return FormatError(
         f"not a result file that benchdash knows: it begins with {first[:80]!r}. Send all that sysbench, "
         "pgbench, JMH, YCSB, HammerDB or another tool printed, from its first line on, or a table whose "
         f"first line names its columns, such as {EXAMPLE_HEAD}",
         line,
     )
-
-
-def _is_table_without_head(rows: Sequence[str]) -> bool:
-    """Return whether all rows have as many cells, two or more, and one of the first row is a number."""
-    for separator in (",", "\t", ";", "|"):
-        cells = [row.split(separator) for row in rows]
-        if len(cells[0]) > 1 and len(set(map(len, cells))) == 1:
-            return any(map(is_number, cells[0]))
-    return False

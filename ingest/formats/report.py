@@ -16,14 +16,23 @@ _MAX_MESSAGE_LENGTH = 1000
 class FormatError(Exception):
     """A file that cannot be understood, with a sentence for the person who sent it.
 
-    ``line`` counts from 1 and is None where no single line is to blame.
+    ``line`` counts from 1 and is None where no single line is to blame. ``read_as`` is the format that the
+    file was read as, empty where none recognises it.
     """
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, *, read_as: str = "") -> None:
         message = message if len(message) <= _MAX_MESSAGE_LENGTH else f"{message[:_MAX_MESSAGE_LENGTH]}…"
         super().__init__(message)
         self.message = message
         self.line = line
+        self.read_as = read_as
+
+    @property
+    def sentence(self) -> str:
+        """The message, with the format that the file was read as where it does not name it."""
+        tool = self.read_as.partition("_")[0]
+        names_it = tool.casefold() in self.message.casefold()
+        return self.message if names_it else f"{self.message} (read as {self.read_as})"
 
 
 @dataclass(frozen=True, slots=True)

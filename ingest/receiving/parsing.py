@@ -108,7 +108,7 @@ def result_limits() -> Limits:
 def errors_of(error: Exception) -> list[dict[str, Any]]:
     match error:
         case FormatError():
-            return [error_of(error.message, error.line)]
+            return [error_of(error.sentence, error.line)]
         case FieldsError():
             return [error_of(sentence) for sentence in _field_sentences(error)]
         case DataError():

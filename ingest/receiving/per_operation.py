@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from benchdash.results.metrics import operations_per_s
 from benchdash.results.readings import Reading, reading
 from benchdash.results.records import Fact
 
-# The first one that a run has counts its operations.
-_THROUGHPUT: Final = ("qps", "tps", "events_per_s", "ops_per_s")
 _KB_PER_MB: Final = 1024
 
 
@@ -29,7 +28,7 @@ def per_operation(
     them, and without ``cpus`` no ``cpu_per_op``.
     """
     values = {one.metric: one.value for one in readings}
-    throughput = next((values[name] for name in _THROUGHPUT if name in values), 0)
+    throughput = operations_per_s(values)
     if throughput <= 0:
         return []
     rates = _rates(values, cpus) | _cpu_rates(facts or {}, seconds)

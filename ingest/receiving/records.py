@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from benchdash.results.controls import control_build
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
-from benchdash.results.readings import Reading
+from benchdash.results.readings import UNKNOWN, Reading, known_metric
 from benchdash.results.records import Fact, MetricWishes, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
@@ -71,6 +72,11 @@ def decide(
         received_at=received_at,
         content=beside.content or meta.content or beside.content_found or Content(),
         beside=beside if len(report.runs) == 1 else replace(beside, samples=(), means=()),
+        sampled=frozenset(
+            chain.from_iterable(
+                [*(one.columns for one in report.intervals), *(one.columns for one in beside.samples)]
+            )
+        ),
         rule=rule,
     )
     if errors := list(decision.missing(report.runs)):
@@ -91,7 +97,10 @@ def decide(
 
 @dataclass(frozen=True)
 class _Decision:
-    """What is said of a whole file. ``told_apart`` names what its runs differ in by the file itself."""
+    """What is said of a whole file. ``told_apart`` names what its runs differ in by the file itself.
+
+    ``sampled`` are the columns of interval samples, also of those beside it.
+    """
 
     metadata: Metadata
     meta: Meta
@@ -101,6 +110,7 @@ class _Decision:
     received_at: datetime
     content: Content
     beside: CompanionFacts
+    sampled: frozenset[str]
     rule: Rule
 
     @cached_property
@@ -124,7 +134,9 @@ class _Decision:
         }
         is_elsewhere = self._hardware(run) != (self._said("hardware") or self.meta.hardware_name)
         hardware_facts = {} if is_elsewhere else {**self.beside.hardware, **self.meta.hardware_facts}
-        readings = [self._told(one) for one in (*run.readings, *_without(run.readings, self.beside.means))]
+        sampled = (*samples, *self._samples_beside(run, started_at))
+        printed = (*run.readings, *_without(run.readings, self.beside.means))
+        readings = [self._told(one) for one in (*printed, *self._of_samples(printed, sampled))]
         return RunRecord(
             key=mask_text(run.key),
             product=self._value(run, "product"),
@@ -161,7 +173,7 @@ class _Decision:
             tags=self._tags(),
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),
-            samples=(*samples, *self._samples_beside(run, started_at)),
+            samples=sampled,
             metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
         )
 
@@ -173,6 +185,17 @@ class _Decision:
         """What is said of metrics by the sender: a field of its own wins over ``meta``."""
         said = {**self.meta.fields.get("metrics", {}), **self.metadata.metrics}
         return {name: MetricWishes(**wishes) for name, wishes in said.items()}
+
+    def _of_samples(self, readings: Iterable[Reading], samples: Iterable[SampleTable]) -> Iterator[Reading]:
+        """Yield the interval samples of metrics that the sender names and the file has no figure of."""
+        there = {one.metric for one in readings}
+        for table in samples:
+            for at, name in enumerate(table.columns):
+                if name in self.metrics and name not in there and not known_metric(name):
+                    values = (row[at] for row in table.rows)
+                    yield from (
+                        Reading(name, one, "", UNKNOWN, is_own=True) for one in values if one is not None
+                    )
 
     def _told(self, reading: Reading) -> Reading:
         """Return a reading of a project's own metric with the unit and direction that its sender says."""
@@ -247,7 +270,8 @@ class _Decision:
         for pattern in self.patterns:
             if not any(_matches(pattern, {*_names(run), *_headings(run)}) for run in runs):
                 yield f"'{pattern}' in map names no column, benchmark or heading of the file"
-        found = {one.metric: one.is_own for run in runs for one in run.readings}
+        found = {name: True for name in self.sampled if not known_metric(name)}
+        found |= {one.metric: one.is_own for run in runs for one in run.readings}
         for name in self.metrics:
             if not found.get(name):
                 what = "benchdash knows itself" if name in found else "is not in the file"

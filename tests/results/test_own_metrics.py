@@ -2,6 +2,8 @@ from functools import partial
 
 import pytest
 
+from benchdash.accounts.access import NOBODY
+from benchdash.results.metric_corrections import change_metric
 from benchdash.results.models import ProjectMetric, Series, TouchedSeries
 from benchdash.results.readings import Reading, reading
 from benchdash.results.records import MetricWishes
@@ -143,3 +145,55 @@ def test_two_uploads_that_bring_a_metric_at_once_make_one():
     assert [one.name for one in ProjectMetric.objects.all()] == ["recall", "rss_mb"]
     told = Series.objects.filter(metric="rss_mb").values_list("unit", "direction").distinct()
     assert list(told) == [("MB", "lower")]
+
+
+# --- several values, and values per operation ---------------------------------------------------------------
+
+
+def values(project, **fields):
+    found = Series.objects.filter(project=project, **fields).order_by("metric")
+    return {one.metric: round(one.measurements.get().value, 6) for one in found}
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "value"), [(None, 3), ("median", 2), ("max", 6), ("min", 1), ("last", 6), ("sum", 9)]
+)
+def test_of_several_values_of_one_run_the_metric_makes_one(project, aggregation, value):
+    metrics = {"rss_mb": MetricWishes(aggregation=aggregation)} if aggregation else {}
+    send(project, *(own("rss_mb", one) for one in (1, 2, 6)), metrics=metrics)
+    assert values(project) == {"rss_mb": value, "tps": 100}
+
+
+def test_two_values_of_a_known_metric_are_refused(project):
+    with pytest.raises(RecordError, match="'tps' stands twice"):
+        send(project, reading("tps", 1))
+
+
+def test_a_rate_is_also_told_per_operation(project):
+    warnings = metric_warnings(send(project, own("spins_per_s", 250, "1/s", "lower")))
+    assert warnings == [
+        "new metric 'spins_per_s' (1/s, lower is better)",
+        "new metric 'spins_per_op' (1/op, lower is better)",
+    ]
+    assert values(project) == {"spins_per_op": 2.5, "spins_per_s": 250, "tps": 100}
+
+
+def test_a_total_is_told_per_operation_where_the_length_of_the_run_is_known(project):
+    metrics = {"smtx": MetricWishes(kind="total")}
+    send(project, own("smtx", 5000, "", "lower"), metrics=metrics, duration_s=10)
+    assert values(project)["smtx_per_op"] == 5
+    send(project, own("smtx", 5000, "", "lower"), threads=8)
+    assert values(project, threads=8) == {"smtx": 5000, "tps": 100}
+
+
+def test_a_level_has_no_figure_per_operation_and_one_in_the_file_is_kept(project):
+    send(project, own("rss_mb", 512, "MB", "lower"), own("icsw_per_s", 10, "1/s"), own("icsw_per_op", 7))
+    assert values(project) == {"icsw_per_op": 7, "icsw_per_s": 10, "rss_mb": 512, "tps": 100}
+
+
+def test_what_is_said_of_a_rate_holds_for_its_figure_per_operation(project):
+    send(project, own("icsw_per_s", 10, "1/s"))
+    change_metric(project, "icsw_per_s", {"direction": "lower"}, by=NOBODY)
+    told = ProjectMetric.objects.values_list("name", "direction")
+    assert dict(told) == {"icsw_per_s": "lower", "icsw_per_op": "lower"}
+    assert set(Series.objects.exclude(metric="tps").values_list("direction", flat=True)) == {"lower"}

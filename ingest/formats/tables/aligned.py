@@ -22,6 +22,7 @@ Words = Sequence[re.Match[str]]
 Split = Callable[[str], Sequence[str]]
 
 _MAX_JOINED = 5
+_BORDER = frozenset("-=+ \t")
 # Numbers of their own, and words with a colon: what tools print as they run, and no names of columns.
 _NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
 _MAX_LINES_ABOVE = 10
@@ -31,7 +32,11 @@ def find_aligned(
     lines: Sequence[str], index: int, *, is_sure: bool = False
 ) -> "AlignedRows | AlignedGrid | None":
     """Return the table whose names stand on this line, or None; ``is_sure`` as for separated tables."""
-    return _find_rows(lines, index) or _find_grid(lines, index, is_sure=is_sure)
+    return (
+        _find_rows(lines, index)
+        or _find_wide_grid(lines, index, is_sure=is_sure)
+        or _find_grid(lines, index, is_sure=is_sure)
+    )
 
 
 # --- a row for each run -----------------------------------------------------------------------------------
@@ -52,6 +57,8 @@ class AlignedRows:
             cells = self.split(text)
             if not cells:
                 after_blank = True
+            elif _BORDER.issuperset(text):
+                continue
             elif tuple(cells) == self.names or self._ends(lines, number - 1, cells, after_blank=after_blank):
                 return self._table(rows), number - 1
             elif len(cells) == len(self.names):
@@ -76,7 +83,7 @@ def _find_rows(lines: Sequence[str], index: int) -> AlignedRows | None:
     line = lines[index]
     if not HINT.search(line) or _NO_HEAD.search(line):
         return None
-    first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
+    first_row = _first_row(lines, index)
     if not any(map(is_cell, first_row.split())):
         return None
     joined = _joined(line, len(first_row.split()))
@@ -86,6 +93,27 @@ def _find_rows(lines: Sequence[str], index: int) -> AlignedRows | None:
         if fits and tell_runs(names) and _numbers_under_metrics(names, cells):
             return AlignedRows(index, tuple(names), split)
     return None
+
+
+def _find_wide_grid(lines: Sequence[str], index: int, *, is_sure: bool) -> AlignedRows | None:
+    """Return a grid whose names have blanks in them, and stand two blanks or more apart."""
+    names = _wide(lines[index])
+    if not 1 < len(names) <= MAX_COLUMNS or len(names) == len(lines[index].split()):
+        return None
+    first_row = _first_row(lines, index)
+    for split in (_wide, str.split):
+        cells = split(first_row)
+        fits = len(cells) == len(names) and all(map(is_cell, cells[1:]))
+        above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
+        if fits and heads_grid(names[0], names[1:], looks_sure=is_sure or says_metric(names[0], above)):
+            return AlignedRows(index, tuple(names), split)
+    return None
+
+
+def _first_row(lines: Sequence[str], index: int) -> str:
+    """Return the first line below that is neither blank nor drawn."""
+    below = islice(lines, index + 1, None)
+    return next((row for row in below if row.strip() and not _BORDER.issuperset(row)), "")
 
 
 def _numbers_under_metrics(names: Sequence[str], cells: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from datetime import datetime
 from enum import Enum
 
 from ingest.formats.cells import Quantity, quantity
-from ingest.formats.headings import said_by
+from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.heads import Head, heads_of, thread_word_rank
 from ingest.formats.tables.machine_columns import cpu_columns
@@ -28,135 +28,28 @@ from ingest.formats.tables.metric_words import Metric, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
 
-_SETTING_WORDS = frozenset(
-    {
-        *(
-            "batch",
-            "batchsize",
-            "block",
-            "blocks",
-            "blocksize",
-            "buffer",
-            "buffers",
-            "capacity",
-            "concurrency",
-        ),
-        *(
-            "connections",
-            "core",
-            "cores",
-            "cpus",
-            "clients",
-            "depth",
-            "factor",
-            "instances",
-            "iodepth",
-            "key",
-        ),
-        *(
-            "keys",
-            "level",
-            "limit",
-            "node",
-            "nodes",
-            "partition",
-            "partitions",
-            "pod",
-            "pods",
-            "pool",
-            "prime",
-        ),
-        *(
-            "processes",
-            "range",
-            "records",
-            "replica",
-            "replicas",
-            "row",
-            "rows",
-            "scale",
-            "sf",
-            "shard",
-            "shards",
-        ),
-        *(
-            "table",
-            "tables",
-            "target",
-            "terminals",
-            "threads",
-            "ttl",
-            "vcpu",
-            "vcpus",
-            "warehouse",
-            "warehouses",
-        ),
-        *(
-            "wh",
-            "worker",
-            "workers",
-            "并发",
-            "核数",
-            "节点数",
-            "返回行数",
-            "表数",
-            "行数",
-            "tasks",
-            "tenants",
-            "regions",
-        ),
-    }
-)
-_EITHER_WORDS = frozenset(
-    {
-        "size",
-        "memory",
-        "mem",
-        "ram",
-        "disk",
-        "storage",
-        "length",
-        "count",
-        "number",
-        "cnt",
-        "num",
-        "cpu",
-        "cache",
-    }
-)
-_MEASURED_WORDS = frozenset(
-    {
-        *(
-            "avg",
-            "average",
-            "free",
-            "growth",
-            "hit",
-            "hits",
-            "max",
-            "min",
-            "miss",
-            "misses",
-            "peak",
-            "per",
-            "rate",
-        ),
-        *(
-            "ratio",
-            "read",
-            "reads",
-            "rss",
-            "total",
-            "usage",
-            "used",
-            "util",
-            "utilization",
-            "write",
-            "writes",
-        ),
-        *("written", "percent", "%", "p50", "p95", "p99", "mean", "median", "usec", "recall"),
-    }
-)
+# fmt: off
+_SETTING_WORDS = frozenset({
+    "batch", "batchsize", "block", "blocks", "blocksize", "buffer", "buffers", "capacity",
+    "clients", "concurrency", "connections", "core", "cores", "cpus", "depth", "factor",
+    "instances", "iodepth", "key", "keys", "level", "limit", "node", "nodes", "partition",
+    "partitions", "pod", "pods", "pool", "prime", "processes", "range", "records", "regions",
+    "replica", "replicas", "row", "rows", "scale", "sf", "shard", "shards", "table", "tables",
+    "target", "tasks", "tenants", "terminals", "threads", "ttl", "vcpu", "vcpus", "warehouse",
+    "warehouses", "wh", "worker", "workers", "并发", "核数", "节点数", "行数", "表数", "返回行数",
+})
+_EITHER_WORDS = frozenset({
+    "cache", "cnt", "count", "cpu", "disk", "length", "mem", "memory", "num", "number", "ram",
+    "size", "storage",
+})
+_MEASURED_WORDS = frozenset({
+    "aborts", "deadlocks", "error", "errors", "exceptions", "failed", "failures", "retries", "timeouts",
+    "%", "average", "avg", "dump", "free", "growth", "hit", "hits", "index", "max", "mean",
+    "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent", "rate",
+    "ratio", "read", "reads", "recall", "rss", "total", "usage", "usec", "used", "util",
+    "utilization", "wal", "write", "writes", "written",
+})
+# fmt: on
 # They name a run or say when and where it ran; they differ between repetitions and mean nothing there.
 _IDENTITY = re.compile(
     r"(?:.*[\s_-])?(?:ids?|pid|port|seed|code|uuid|child|run)|index|no\.?|nr\.?|year|#", re.IGNORECASE
@@ -313,6 +206,9 @@ class _Understanding:
             return Column(index, name, Role.NOTE)
         if head.is_derived or (texts and all(_is_change(text) for text in texts)):
             return Column(index, name, Role.LEFT_OUT)
+        has_workloads = bool(texts) and all(_is_workload(text) for text in texts)
+        if has_workloads and not any(one.meaning == "workload" for one in self.heads):
+            return Column(index, name, Role.FACT, fact="workload")
         has_products = head.is_database and not any(one.meaning == "product" for one in self.heads)
         if has_products and any(said_by(text).product for text in texts):
             return Column(index, name, Role.FACT, fact="product")
@@ -320,6 +216,9 @@ class _Understanding:
 
     def _column_of_numbers(self, index: int, head: Head) -> Column:
         name, numbers = head.text, self._numbers(index)
+        counts_repetitions = name.casefold() == "run" and self._is_whole(index)
+        if counts_repetitions and not any(one.meaning == "repetition" for one in self.heads):
+            return Column(index, name, Role.FACT, fact="repetition")
         if head.is_note or _CPU_SECONDS.fullmatch(name) or _IDENTITY.fullmatch(name):
             return Column(index, name, Role.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
@@ -328,10 +227,11 @@ class _Understanding:
             return Column(index, name, Role.VALUE, metric=metric)
         if head.own is None:
             return Column(index, name, Role.NOTE)
+        metric = _with_unit_of_cells(head.own, numbers)
         if not head.is_declared and self._is_setting(index, name):
             return Column(index, name, Role.SETTING)
-        metric = _with_unit_of_cells(head.own, numbers)
-        is_doubtful = not metric.is_declared and self._is_whole(index) and self._is_round(index)
+        is_measured = metric.is_declared or bool(_words(name) & _MEASURED_WORDS)
+        is_doubtful = not is_measured and self._is_whole(index) and self._is_round(index)
         return Column(index, name, Role.VALUE, metric=metric, is_doubtful=is_doubtful)
 
     def _time_beside_a_rate(self, head: Head) -> Metric | None:
@@ -550,15 +450,13 @@ def names_setting(name: str) -> bool:
 
 def own_metric_warning(metric: Metric, printed: str) -> str:
     """Return the sentence about a metric that the project measures and benchdash does not know."""
-    called = "" if metric.name == printed else f" as {metric.name!r}"
+    called = "kept as" if metric.name == printed else f"kept as {metric.name!r},"
     known = f", in {metric.unit}" if metric.unit else ""
     if metric.direction != "unknown":
-        return (
-            f"{printed!r} is no metric that benchdash knows: kept{called} as one of the project's own{known}"
-        )
+        return f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}"
     example = f"{metric.name} [{metric.unit or 'unit'}, lower]"
     return (
-        f"{printed!r} is no metric that benchdash knows: kept{called} as one of the project's own{known}; "
+        f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}; "
         f"say unit and direction as {example!r}"
     )
 
@@ -593,6 +491,11 @@ def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric:
     if metric.unit or len(units) != 1 or not (unit := next(iter(units))):
         return metric
     return replace(metric, unit=unit, is_declared=True)
+
+
+def _is_workload(text: str) -> bool:
+    said = said_by(text)
+    return said.workload is not None and said == Said(workload=said.workload)
 
 
 def _is_change(text: str) -> bool:

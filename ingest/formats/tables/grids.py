@@ -43,13 +43,16 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
 
     That is so where a name has a version, or where the caller is sure because what stands around says so.
     """
-    if is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
+    names = [name for name in names if not head_of(name).is_derived or product_and_version(name)[1]]
+    if not names or is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
         return False
     if all(map(_is_count, names)):
         return bool(head) and (counts_threads(head) or heads_workloads(head))
     if any(map(thread_count, names)) and all(
         thread_count(name) or head_of(name).is_derived for name in names
     ):
+        return True
+    if looks_sure and _names_of_rows(head, names):
         return True
     if head and not heads_workloads(head) and not counts_threads(head):
         return False
@@ -91,8 +94,11 @@ def _columns(table: Table, metric: Metric) -> Iterable[Column]:
         count is not None or head_of(name).is_derived or "%" in in_english(name) or _is_share(table, index)
         for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1)
     )
+    names_of_rows = _names_of_rows(head, names)
     if are_counts:
         yield _label_beside_counts(table)
+    elif names_of_rows:
+        yield Column(0, head, Role.FACT, fact=names_of_rows)
     else:
         yield Column(0, head, Role.FACT, fact="threads" if counts_threads(head) else "workload")
     for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
@@ -102,7 +108,21 @@ def _columns(table: Table, metric: Metric) -> Iterable[Column]:
         elif are_counts:
             yield Column(index, name, Role.VALUE, metric=metric, threads=_threads(name, table.line))
         else:
-            yield Column(index, name, Role.VALUE, metric=metric, of=name, names_product=True)
+            yield Column(index, name, Role.VALUE, metric=metric, of=name, names_product=not names_of_rows)
+
+
+def _names_of_rows(head: str, names: Sequence[str]) -> str:
+    """Return ``version``, ``product`` or ``threads``, what the rows are, where workloads head the columns."""
+    if not names or not all(_is_workload(name) or head_of(name).is_derived for name in names):
+        return ""
+    if (meaning := head_of(head).meaning) in {"version", "product", "threads"}:
+        return meaning
+    return "" if meaning else "product"
+
+
+def _is_workload(name: str) -> bool:
+    said = said_by(name)
+    return said.workload is not None and said.product is None and said.version is None
 
 
 def _label_beside_counts(table: Table) -> Column:
@@ -189,7 +209,9 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
                 other_line,
             )
     others = [(number, text) for number, text in texts if number != line]
-    workload = _title_without(mention, in_english(text)) or _name_in(others, table.line)
+    is_above = line < table.line and not text.rstrip().endswith((".", "。"))
+    own = _title_without(mention, in_english(text)) if is_above else None
+    workload = own or _name_in(others, table.line)
     if sent is not None:
         contradicts = sent.name != mention.metric.name
         said = (

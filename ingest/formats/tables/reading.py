@@ -80,6 +80,7 @@ class _Reading:
     own: dict[str, Metric] = field(default_factory=dict)
     _parts: dict[tuple[str, int | None], list[Column]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
+    named_by_texts: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         for column in self.columns.with_role(Role.VALUE):
@@ -90,11 +91,25 @@ class _Reading:
         # What is said of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
             self._parts.pop(("", None), None)
+        self.named_by_texts = self._settings_named_by_texts()
         self.constant = frozenset(
             column.index
             for column in self.columns.with_role(Role.SETTING)
             if len(set(self.table.cells_of(column.index))) < 2
         )
+
+    def _settings_named_by_texts(self) -> frozenset[int]:
+        """Return the settings that follow from the texts of a row: an instance type has its memory."""
+        texts = [column.index for column in self.columns.with_role(Role.TEXT)]
+        named = set()
+        for column in self.columns.with_role(Role.SETTING) if texts else ():
+            pairs = {
+                (tuple(row.cells[index] for index in texts), row.cells[column.index])
+                for row in self.table.rows
+            }
+            if len(pairs) == len({text for text, _ in pairs}):
+                named.add(column.index)
+        return frozenset(named)
 
     def remarks(self) -> Iterator[str]:
         beside = [one for one in self.columns.with_role(Role.VALUE) if not one.of and one.threads is None]
@@ -306,7 +321,8 @@ class _RowCells:
 
     def _varies(self, column: Column) -> bool:
         """Return whether a setting differs between the rows."""
-        return column.role is Role.SETTING and column.index not in self.reading.constant
+        reading = self.reading
+        return column.role is Role.SETTING and column.index not in reading.constant | reading.named_by_texts
 
     def _whole_number(self, meaning: str) -> int | None:
         cell = self.fact(meaning)
@@ -337,7 +353,7 @@ class _RowCells:
                 continue
             if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
                 options[column.name] = self._plain(cell)
-            elif column.role is Role.NOTE:
+            elif column.role is Role.NOTE or column.index in self.reading.named_by_texts:
                 plain = self._plain(cell)
                 # What was counted is no option of the workload; options are whole numbers and texts.
                 options[column.name] = plain if isinstance(plain, str) else float(plain)

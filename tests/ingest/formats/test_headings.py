@@ -52,3 +52,11 @@ def test_a_version_may_have_a_v():
     assert product_and_version("v5.3.0") == (None, "5.3.0")
     assert product_and_version("10.6.23") == (None, "10.6.23")
     assert product_and_version("v5") == ("v5", None)
+
+
+@pytest.mark.parametrize(
+    "title", ["MariaDB 10.11 vs 11.4 on bench-3", "QPS of MariaDB 10.11 and MariaDB 11.4", "10.11, 11.4"]
+)
+def test_a_title_that_compares_versions_names_none(title):
+    assert said_by(title).version is None
+    assert said_by("MariaDB 10.11 with 2 disks").version == "10.11"

@@ -78,7 +78,7 @@ def test_a_refusal_names_the_nearest_format_and_what_is_missing(name, text, line
 
 def test_rows_without_names_of_columns_are_told_what_to_write():
     error = refusal("pg1222,33781\npg1323,33986\n")
-    assert error.message.startswith("a table without names of columns: it begins with 'pg1222,33781'")
+    assert error.message.startswith("the file is nearest to qps_table, but no line names the columns; write ")
 
 
 def test_a_time_below_0_says_that_the_clock_went_back():
@@ -92,3 +92,11 @@ def test_a_result_that_hammerdb_does_not_write_so_is_quoted():
     with pytest.raises(FormatError, match=r"120543 NOPM in all.*is not how HammerDB writes") as refused:
         parse(Source(text.encode()))
     assert refused.value.line == 2
+
+
+def test_a_refusal_names_the_format_that_the_file_was_read_as():
+    text = "[OVERALL], RunTime(ms), 5\n[OVERALL], Throughput(ops/sec), 0.0\n[READ], Operations, 0\n"
+    with pytest.raises(FormatError) as refused:
+        parse(Source(text.encode()))
+    assert refused.value.sentence == "not one operation was completed (read as ycsb)"
+    assert refusal("Dear team\n").sentence == refusal("Dear team\n").message

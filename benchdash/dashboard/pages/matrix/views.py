@@ -32,7 +32,7 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = available_columns(page.project, request.GET)
     if not available:
         return {"command": upload_command()}
-    shown = whole_matrix(page.project, request.GET, request.path, available)
+    shown = whole_matrix(page.project, request.GET, request.path, available, relative=page.is_relative)
     picker = shown.chosen.picker
     return {
         "shown": shown,
@@ -119,6 +119,10 @@ def _csv_row(metric: str, row: Row) -> list[Any]:
 
 
 urlpatterns = [
-    path("compare/matrix/", content_page("dashboard/matrix.html", matrix_context, csv=_csv), name="matrix"),
+    path(
+        "compare/matrix/",
+        content_page("dashboard/matrix.html", matrix_context, csv=_csv, relative=True),
+        name="matrix",
+    ),
     path("compare/matrix/baseline/", matrix_baseline, name="matrix_baseline"),
 ]

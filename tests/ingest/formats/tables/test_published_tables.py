@@ -157,7 +157,7 @@ def test_published_tables_are_read_or_refused_with_a_sentence_that_helps():
         ("double-system", (None, None, None, None, "Number of scan keys=10, Scenario 3", "qps"), 18865),
         ("example_perf", ("oltp_read_only", None, None, 128, None, "qps"), 74513),
         ("sysbench_report__README", ("点查询", None, None, 128, None, "qps"), 321410),
-        ("spqr", (None, None, None, None, "Shards=8, CPU=64", "nopm"), 78180),
+        ("spqr", (None, None, None, None, "Shards=8", "nopm"), 78180),
         ("baremetal", (None, None, None, 1, "Max Prime=10000", "latency_p95"), 0.77),
     ],
 )
@@ -411,3 +411,31 @@ def test_the_sender_knows_better_than_the_title():
 )
 def test_a_refusal_says_what_a_table_lacks(text, sentence):
     assert sentence in error_of(text)[1]
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "runs"),
+    [
+        ("version", ("8.0.35", "8.4.0"), {(None, "8.0.35"), (None, "8.4.0")}),
+        ("", ("MySQL 8.0.35", "MariaDB 11.4"), {("MySQL", "8.0.35"), ("MariaDB", "11.4")}),
+    ],
+)
+def test_workloads_may_stand_over_the_columns_and_versions_beside_the_rows(head, rows, runs):
+    lines = [f"| {head} | oltp_read_only | point_select |", "|---|---|---|"]
+    report = read("\n".join([*lines, *(f"| {row} | 1200 | 3400 |" for row in rows)]) + "\n", metric="tps")
+    assert {(run.product, run.version) for run in report.runs} == runs
+    assert {run.workload for run in report.runs} == {"oltp_read_only", "point_select"}
+
+
+def test_workloads_may_stand_over_the_columns_and_thread_counts_beside_the_rows():
+    report = read("| threads | point_select |\n|---|---|\n| 1 | 1200 |\n| 2 | 2300 |\n", metric="qps")
+    assert [(run.workload, run.product, run.threads) for run in report.runs] == [
+        ("point_select", None, 1),
+        ("point_select", None, 2),
+    ]
+
+
+def test_the_size_of_an_index_is_measured_and_the_size_of_a_pool_is_set():
+    report = read("version,qps,index_size (MB),pool_size\n8.0.35,1200,340,128\n8.4.0,1300,240,256\n")
+    assert {one.metric for run in report.runs for one in run.readings} == {"qps", "index_size"}
+    assert [run.configuration for run in report.runs] == ["pool_size=128", "pool_size=256"]
