@@ -33,6 +33,16 @@ class NotAllowed(Exception):  # noqa: N818 - the same
     """The caller may see the thing, but not do this to it."""
 
 
+class RelativeFiguresOnly(NotAllowed):
+    """The project shows its absolute figures to members only, and what was asked for has them."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This project publishes relative figures only: the matrix of its versions shows them, "
+            "and everything else is for its members"
+        )
+
+
 class BeingDeleted(Exception):  # noqa: N818 - the same
     """The project is being deleted; its members are told so."""
 
@@ -62,15 +72,18 @@ class Viewer:
         """Whether this viewer makes projects; no token does."""
         return self.user is not None and (self.user.is_superuser or settings.PROJECTS_MADE_BY == "everyone")
 
-    def projects(self) -> QuerySet[Project]:
-        """Return the projects that exist for this viewer, by name.
+    def projects(self, *, relative: bool = False) -> QuerySet[Project]:
+        """Return the projects whose figures this viewer may see, by name.
 
-        A token that reads sees its own and the public ones.
+        A token that reads sees its own and the public ones. ``relative``: also those of which others than
+        members see ratios alone; whoever asks for these must show nothing else of them.
         """
         there = Project.objects.filter(deleting_since=None).order_by("name", "pk")
         if self.user and self.user.is_superuser:
             return there
         visible = Q(visibility=Project.Visibility.PUBLIC)
+        if not relative:
+            visible &= Q(is_relative_only=False)
         if self.token and self.is_member(self.token.project):
             visible |= Q(pk=self.token.project_id)
         if self.user:
@@ -90,12 +103,19 @@ class Viewer:
         memberships = self.user.memberships.filter(role__in=roles, project__deleting_since=None)
         return frozenset(memberships.values_list("project", flat=True))
 
-    def project(self, slug: str) -> Project:
+    def project(self, slug: str, *, relative: bool = False) -> Project:
         """Return the project with this slug.
 
         Raises NotVisible where there is none for this viewer, BeingDeleted where a member asks for a project
-        that is going away, and NotAllowed where a token asks for its own project without the scope to read.
+        that is going away, NotAllowed where a token asks for its own project without the scope to read, and
+        RelativeFiguresOnly where the viewer may see no more, unless ``relative`` says that no more is shown.
         """
+        project = self._project(slug)
+        if not (relative or self.may_see_absolute(project)):
+            raise RelativeFiguresOnly
+        return project
+
+    def _project(self, slug: str) -> Project:
         if own := self._own_project(slug):
             if not self.sees(own):
                 self.require(Scope.READ, own)
@@ -125,6 +145,10 @@ class Viewer:
     def sees(self, project: Project) -> bool:
         """Return whether the project is one of ``projects``."""
         return not project.is_being_deleted and (project.is_public or self.is_member(project))
+
+    def may_see_absolute(self, project: Project) -> bool:
+        """Return whether this viewer may see figures of the project that are no ratios."""
+        return not project.is_relative_only or self.is_member(project)
 
     def scopes(self, project: Project) -> AbstractSet[str]:
         """Return what this viewer may do in the project, besides reading a public one."""
@@ -159,8 +183,11 @@ class Viewer:
 
     @property
     def sending_token(self) -> Token | None:
-        """The token of this viewer, if it uploads to a private project that it may not read."""
-        return None if self.token is None or self.sees(self.token.project) else self.token
+        """The token of this viewer, if it uploads to a project whose figures it may not see."""
+        if self.token is None:
+            return None
+        project = self.token.project
+        return None if self.sees(project) and self.may_see_absolute(project) else self.token
 
     def _role(self, project: Project) -> str:
         if project.pk not in self._roles and self.user is not None:

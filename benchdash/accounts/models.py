@@ -58,6 +58,8 @@ class Project(models.Model):
     notice = models.TextField(blank=True)
     is_sample = models.BooleanField(default=False)
     raw_files_are_public = models.BooleanField(default=False)
+    # Absolute figures are for members: others see ratios, and what cannot be one is closed to them.
+    is_relative_only = models.BooleanField(default=False)
     # Settings of the project; a missing key means the default of benchdash.settings.
     options = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

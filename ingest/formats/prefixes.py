@@ -87,8 +87,8 @@ class Prefix:
         )
 
 
-def _prefix(what: str, pattern: bytes, *, same: str = "", is_weak: bool = False) -> Prefix:
-    return Prefix(what, re.compile(rb"^" + pattern + _END, re.MULTILINE), same, is_weak)
+def _prefix(what: str, pattern: bytes, *, same: str = "", is_weak: bool = False, end: bytes = _END) -> Prefix:
+    return Prefix(what, re.compile(rb"^" + pattern + end, re.MULTILINE), same, is_weak)
 
 
 # The more special ones first: the time of journald is also one of 'ts'.
@@ -116,7 +116,7 @@ _KINDS = (
         "a level",
         rb"\[(?:info|warn|error|success|debug|INFO|WARN|WARNING|ERROR|DEBUG)\]",
     ),
-    _prefix("the mark of a quote", rb">(?=[ \n]|$|> )"),
+    _prefix("the mark of a quote", rb">", end=rb"(?: |(?=\n|$|>{1,2}(?:[ \n]|$)))"),
 )
 
 

@@ -246,7 +246,11 @@ class _StreamSource(Source):
     @property
     def warnings(self) -> tuple[str, ...]:
         names = " and ".join(stream.decode("utf-8", "replace") for stream in self._streams)
-        return (*self._source.warnings, f"only the lines of {names} were read: others hold no result")
+        if len(self._streams) < len(self._source.stream_heads):
+            read = f"only the lines of {names} were read: others hold no result"
+        else:
+            read = f"the lines of {names} were read one after the other"
+        return (*self._source.warnings, read)
 
     def time_of(self, line: int) -> str:
         return self._source.time_of(self.line_in_file(line))

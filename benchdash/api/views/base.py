@@ -55,6 +55,9 @@ class View(APIView):
     content_negotiation_class = OneRenderer
     throttle_classes = [AnonymousThrottle]
 
+    # Whether it answers nothing but ratios, and nothing at all of figures, to those who may see no more.
+    is_relative = False
+
     @cached_property
     def viewer(self) -> Viewer:
         return viewer_of(self.request)
@@ -67,9 +70,10 @@ class View(APIView):
     def project(self, slug: str = "") -> Project:
         """Return the project of this slug, or of the parameter ``project``, or else the token's.
 
-        Raises NotVisible, or NotAllowed for a token that does not read its own.
+        Raises NotVisible, or NotAllowed for a token that does not read its own, and for others than members
+        where absolute figures are for these.
         """
-        return self.viewer.project(self.slug(slug))
+        return self.viewer.project(self.slug(slug), relative=self.is_relative)
 
     def project_to_change(self, scope: str) -> Project:
         """Return the project that body or address names; asked before anything is said of the body.
@@ -128,7 +132,7 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         """Select the rows that exist for the viewer, in the project that is asked for or in all."""
         if slug := parameters.text(self.request, "project"):
             return Q(**{self.project_field: self.project(slug).pk})
-        return Q(**{f"{self.project_field}__in": self.viewer.projects()})
+        return Q(**{f"{self.project_field}__in": self.viewer.projects(relative=self.is_relative)})
 
 
 class CorrectableView(RowsView):

@@ -66,6 +66,7 @@ def _things(
     retrieve=extend_schema(summary="Read a project", description="A project by its slug."),
 )
 class ProjectViews(RowsView):
+    is_relative = True
     queryset = Project.objects.all()
     serializer_class = ProjectSerializer
     project_field = "pk"
@@ -82,6 +83,7 @@ def _named(model: type[Model], link: str) -> QuerySet[Any]:
 
 
 class _ThingViews(CorrectableView):
+    is_relative = True
     order: tuple[str, ...] = ("name", "pk")
     filters: tuple[Filter, ...] = (_NAME,)
 

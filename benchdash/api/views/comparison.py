@@ -16,6 +16,7 @@ from benchdash.api.answers.comparison import ComparisonSerializer, csv_columns, 
 from benchdash.api.requests import SelectorSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.regressions.comparison.columns import Selector
+from benchdash.regressions.comparison.relative import relative_table
 from benchdash.regressions.comparison.rows import RelativeTo
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare
 
@@ -46,6 +47,8 @@ COMPARISON = (
 
 
 class CompareView(View):
+    is_relative = True
+
     @extend_schema(
         summary="Compare versions",
         parameters=[
@@ -66,9 +69,17 @@ class CompareView(View):
         responses={(200, "application/json"): ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponse:
-        """Compare. A selector that fits several columns is an error that lists them as `candidates`."""
+        """Compare. A selector that fits several columns is an error that lists them as `candidates`.
+
+        Where absolute figures are for members only, others get ratios: the value of the base is 1, and the
+        unit is `ratio`.
+        """
         as_csv = parameters.wants_csv(request)
-        answer = ComparisonSerializer(asked_table(self.project(), request)).data
+        project = self.project()
+        table = asked_table(project, request)
+        if not self.viewer.may_see_absolute(project):
+            table = relative_table(table)
+        answer = ComparisonSerializer(table).data
         return csv_answer("comparison", csv_columns(), csv_rows(answer)) if as_csv else Response(answer)
 
 

@@ -43,6 +43,9 @@ _COMPARE = (
     _Entry("Articles", "articles", frozenset({"article", "article_add", "article_edit"})),
 )
 
+# Pages that show ratios alone.
+_RELATIVE = (_Entry("Matrix", "matrix"),)
+
 _UNDER_COMPARE = frozenset(name for entry in _COMPARE for name in (entry.name, *entry.covers))
 
 _MAIN = (
@@ -86,19 +89,22 @@ class Navigation:
 def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict | None = None) -> Navigation:
     """Return the links to the pages of a project; ``current`` is the URL name of the page being shown.
 
-    Those to pages that share the selection of its address (``query``) take it along.
+    Those to pages that share the selection of its address (``query``) take it along. Who may see relative
+    figures only is led to the page that has them.
     """
+    if not viewer.may_see_absolute(project):
+        return Navigation(main=_links(_RELATIVE, project, viewer, current), more=[])
     return Navigation(
         main=_links(_MAIN, project, viewer, current, query), more=_links(_MORE, project, viewer, current)
     )
 
 
-def tabs(project: Project, current: str, query: QueryDict) -> Sequence[Link]:
+def tabs(project: Project, viewer: Viewer, current: str, query: QueryDict) -> Sequence[Link]:
     """Return the pages that show the same things as the current one in another way; empty without any.
 
     Each link takes the selection of the current page along.
     """
-    if current not in _UNDER_COMPARE:
+    if current not in _UNDER_COMPARE or not viewer.may_see_absolute(project):
         return []
     return [_link(entry, project, current, query) for entry in _COMPARE]
 

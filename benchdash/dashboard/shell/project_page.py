@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.contrib import messages
@@ -14,7 +14,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible, Viewer, viewer_of
+from benchdash.accounts.access import (
+    BeingDeleted,
+    NotAllowed,
+    NotVisible,
+    RelativeFiguresOnly,
+    Viewer,
+    viewer_of,
+)
 from benchdash.accounts.models import Project, Scope
 from benchdash.alerts.models import Alert
 from benchdash.dashboard.shell.unknown_values import unknown_of_chips
@@ -36,6 +43,11 @@ class ProjectPage:
     @property
     def is_member(self) -> bool:
         return self.viewer.is_member(self.project)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the viewer may see ratios alone."""
+        return not self.viewer.may_see_absolute(self.project)
 
     @property
     def is_admin(self) -> bool:
@@ -88,14 +100,15 @@ class ProjectPage:
 _View = Callable[Concatenate[HttpRequest, ProjectPage, P], HttpResponseBase]
 
 
-def project_page(view: _View[P]) -> Callable[..., HttpResponseBase]:
+def project_page(view: _View[P], *, relative: bool = False) -> Callable[..., HttpResponseBase]:
     """Make a view of (request, page, ...), which answers GET, for an address that begins with a slug.
 
     What does not exist for the viewer is a 404. Members of a project that is being deleted are sent to the
     page that shows how far that is. What the viewer may not do is a 403, or the sign-in page
-    where nobody is signed in.
+    where nobody is signed in. Where a project publishes relative figures only, it is a 403 for others than
+    members, unless the page is ``relative``: it shows them ratios alone where ``page.is_relative``.
     """
-    return require_safe(_for_viewer(view))
+    return require_safe(_for_viewer(view, relative=relative))
 
 
 def project_form(view: _View[P]) -> Callable[..., HttpResponseBase]:
@@ -108,17 +121,21 @@ def project_action(view: _View[P]) -> Callable[..., HttpResponseBase]:
     return require_POST(_for_viewer(view))
 
 
-def _for_viewer(view: _View[P]) -> Callable[..., HttpResponseBase]:
+def _for_viewer(view: _View[P], *, relative: bool = False) -> Callable[..., HttpResponseBase]:
 
     @wraps(view)
     def answer(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         viewer = viewer_of(request)
         try:
-            return view(request, _page(viewer, slug), *args, **kwargs)
+            return view(request, _page(viewer, slug, relative=relative), *args, **kwargs)
         except NotVisible as error:
             raise Http404(str(error)) from None
         except BeingDeleted:
             return redirect("dashboard:removals")
+        except RelativeFiguresOnly as error:
+            if request.path == reverse("dashboard:overview", args=[slug]):
+                return redirect("dashboard:matrix", slug)
+            raise PermissionDenied(str(error)) from None
         except NotAllowed as error:
             if viewer.is_anonymous:
                 # A form cannot be sent again by following an address.
@@ -138,14 +155,16 @@ def content_page(
     context: Context,
     *,
     csv: Callable[[ProjectPage, dict[str, Any]], HttpResponse] | None = None,
+    relative: bool = False,
 ) -> Callable[..., HttpResponseBase]:
     """Return the view of a page that articles show too: they read its ``context`` attribute.
 
-    ``csv`` answers addresses with ``format=csv`` where there is anything to show.
+    ``csv`` answers addresses with ``format=csv`` where there is anything to show. ``relative`` is as of
+    project_page.
     """
 
     @require_safe
-    @project_page
+    @partial(project_page, relative=relative)
     def view(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         found = context(request, page)
         if csv and "shown" in found and request.GET.get("format") == "csv":
@@ -156,13 +175,13 @@ def content_page(
     return view
 
 
-def _page(viewer: Viewer, slug: str) -> ProjectPage:
-    """Find a project among those that the bar names. Raise NotVisible or BeingDeleted."""
-    projects = list(viewer.projects())
+def _page(viewer: Viewer, slug: str, *, relative: bool) -> ProjectPage:
+    """Find a project among those that the bar names. Raise as Viewer.project does."""
+    projects = list(viewer.projects(relative=True))
     for project in projects:
-        if project.slug == slug:
+        if project.slug == slug and (relative or viewer.may_see_absolute(project)):
             return ProjectPage(project, viewer, projects)
-    return ProjectPage(viewer.project(slug), viewer, projects)
+    return ProjectPage(viewer.project(slug, relative=relative), viewer, projects)
 
 
 def found_or_hidden(rows: QuerySet[M], what: str) -> M:

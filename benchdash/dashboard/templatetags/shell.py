@@ -41,8 +41,10 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
 @register.inclusion_tag("dashboard/_tabs.html", takes_context=True)
 def page_tabs(context: RequestContext) -> dict[str, Any]:
     """Show the tabs of a page that is one of several on the same things."""
-    request, project = context.get("request"), context.get("project")
-    return {"tabs": tabs(project, _current(request), _selection(context)) if project and request else []}
+    request, page = context.get("request"), context.get("page")
+    if not (request and page):
+        return {"tabs": []}
+    return {"tabs": tabs(page.project, page.viewer, _current(request), _selection(context))}
 
 
 @register.simple_tag(takes_context=True)

@@ -22,8 +22,10 @@ Words = Sequence[re.Match[str]]
 Split = Callable[[str], Sequence[str]]
 
 _MAX_JOINED = 5
+_BORDER = frozenset("-=+ \t")
 # Numbers of their own, and words with a colon: what tools print as they run, and no names of columns.
 _NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
+_FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
 _MAX_LINES_ABOVE = 10
 
 
@@ -31,7 +33,11 @@ def find_aligned(
     lines: Sequence[str], index: int, *, is_sure: bool = False
 ) -> "AlignedRows | AlignedGrid | None":
     """Return the table whose names stand on this line, or None; ``is_sure`` as for separated tables."""
-    return _find_rows(lines, index) or _find_grid(lines, index, is_sure=is_sure)
+    return (
+        _find_rows(lines, index)
+        or _find_wide_grid(lines, index, is_sure=is_sure)
+        or _find_grid(lines, index, is_sure=is_sure)
+    )
 
 
 # --- a row for each run -----------------------------------------------------------------------------------
@@ -52,6 +58,8 @@ class AlignedRows:
             cells = self.split(text)
             if not cells:
                 after_blank = True
+            elif _BORDER.issuperset(text):
+                continue
             elif tuple(cells) == self.names or self._ends(lines, number - 1, cells, after_blank=after_blank):
                 return self._table(rows), number - 1
             elif len(cells) == len(self.names):
@@ -76,7 +84,7 @@ def _find_rows(lines: Sequence[str], index: int) -> AlignedRows | None:
     line = lines[index]
     if not HINT.search(line) or _NO_HEAD.search(line):
         return None
-    first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
+    first_row = _first_row(lines, index)
     if not any(map(is_cell, first_row.split())):
         return None
     joined = _joined(line, len(first_row.split()))
@@ -86,6 +94,27 @@ def _find_rows(lines: Sequence[str], index: int) -> AlignedRows | None:
         if fits and tell_runs(names) and _numbers_under_metrics(names, cells):
             return AlignedRows(index, tuple(names), split)
     return None
+
+
+def _find_wide_grid(lines: Sequence[str], index: int, *, is_sure: bool) -> AlignedRows | None:
+    """Return a grid whose names have blanks in them, and stand two blanks or more apart."""
+    names = _wide(lines[index])
+    if not 1 < len(names) <= MAX_COLUMNS or len(names) == len(lines[index].split()):
+        return None
+    first_row = _first_row(lines, index)
+    for split in (_wide, str.split):
+        cells = split(first_row)
+        fits = len(cells) == len(names) and all(map(is_cell, cells[1:]))
+        above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
+        if fits and heads_grid(names[0], names[1:], looks_sure=is_sure or says_metric(names[0], above)):
+            return AlignedRows(index, tuple(names), split)
+    return None
+
+
+def _first_row(lines: Sequence[str], index: int) -> str:
+    """Return the first line below that is neither blank nor drawn."""
+    below = islice(lines, index + 1, None)
+    return next((row for row in below if row.strip() and not _BORDER.issuperset(row)), "")
 
 
 def _numbers_under_metrics(names: Sequence[str], cells: Sequence[str]) -> bool:
@@ -181,6 +210,12 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
                 f"a name and {counted(numbers, 'number')} under {counted(width, 'column')}", number
             )
     misplaced = [number for number, words in rows if not _is_aligned(words, columns)]
+    if misplaced and all(_may_part_thousands(words, width) for _, words in rows):
+        raise FormatError(
+            "do the blanks part thousands, or are these numbers of a name? Write the numbers without blanks, "
+            "or send the table as CSV",
+            misplaced[0],
+        )
     # Where every name ends in as many numbers, none of them can be a value: there would be too many.
     counts = {min(_cells_at_end(words), len(words) - 1) for _, words in rows}
     if misplaced and len(counts) > 1 and max(counts) > width:
@@ -189,6 +224,16 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
             "Put them under their columns, or send the table as CSV",
             misplaced[0],
         )
+
+
+def _may_part_thousands(words: Words, width: int) -> bool:
+    """Return whether each of the last numbers may be two groups of digits: ``19 543 22 104``."""
+    groups = [word[0] for word in words[-2 * width :]]
+    return (
+        len(groups) == 2 * width
+        and all(map(_FIRST_DIGITS.fullmatch, groups[::2]))
+        and all(map(_THREE_DIGITS.fullmatch, groups[1::2]))
+    )
 
 
 def _is_aligned(words: Words, columns: Words) -> bool:

@@ -20,7 +20,7 @@ from datetime import datetime
 from enum import Enum
 
 from ingest.formats.cells import Quantity, quantity
-from ingest.formats.headings import said_by
+from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.heads import Head, heads_of, thread_word_rank
 from ingest.formats.tables.machine_columns import cpu_columns
@@ -43,6 +43,7 @@ _EITHER_WORDS = frozenset({
     "size", "storage",
 })
 _MEASURED_WORDS = frozenset({
+    "aborts", "deadlocks", "error", "errors", "exceptions", "failed", "failures", "retries", "timeouts",
     "%", "average", "avg", "dump", "free", "growth", "hit", "hits", "index", "max", "mean",
     "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent", "rate",
     "ratio", "read", "reads", "recall", "rss", "total", "usage", "usec", "used", "util",
@@ -53,6 +54,7 @@ _MEASURED_WORDS = frozenset({
 _IDENTITY = re.compile(
     r"(?:.*[\s_-])?(?:ids?|pid|port|seed|code|uuid|child|run)|index|no\.?|nr\.?|year|#", re.IGNORECASE
 )
+_DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9},[0-9]{1,9}\s*")
 _CPU_SECONDS = re.compile(r"(?:server|client)_cpu_s", re.IGNORECASE)
 _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
@@ -199,19 +201,39 @@ class _Understanding:
     def _text(self, index: int, head: Head) -> Column:
         texts = [str(cell) for cell in self.cells[index]]
         name = head.text
+        self._refuse_numbers(index, head, texts)
         if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
             return Column(index, name, Role.FACT, fact="time")
         if head.is_note or any(_MONEY.search(text) for text in texts):
             return Column(index, name, Role.NOTE)
         if head.is_derived or (texts and all(_is_change(text) for text in texts)):
             return Column(index, name, Role.LEFT_OUT)
+        has_workloads = bool(texts) and all(_is_workload(text) for text in texts)
+        if has_workloads and not any(one.meaning == "workload" for one in self.heads):
+            return Column(index, name, Role.FACT, fact="workload")
         has_products = head.is_database and not any(one.meaning == "product" for one in self.heads)
         if has_products and any(said_by(text).product for text in texts):
             return Column(index, name, Role.FACT, fact="product")
         return Column(index, name, Role.TEXT)
 
+    def _refuse_numbers(self, index: int, head: Head, texts: Sequence[str]) -> None:
+        """Raise FormatError for decimal commas, and for words under ``p95``: neither is a setting."""
+        has_commas = bool(texts) and all(map(_DECIMAL_COMMA.fullmatch, texts))
+        if not has_commas and (head.statistic is None or not texts):
+            return
+        words = next(text for text in texts if _quantity(text) is None)
+        line = next(row.line for row in self.table.rows if str(row.cells[index]) == words)
+        if _DECIMAL_COMMA.fullmatch(words):
+            raise FormatError(
+                f"the number {words[:40]!r} has a comma; write digits and a decimal point", line
+            )
+        raise FormatError(f"{words[:40]!r} under {head.text[:40]!r} is not a number", line)
+
     def _column_of_numbers(self, index: int, head: Head) -> Column:
         name, numbers = head.text, self._numbers(index)
+        counts_repetitions = name.casefold() == "run" and self._is_whole(index)
+        if counts_repetitions and not any(one.meaning == "repetition" for one in self.heads):
+            return Column(index, name, Role.FACT, fact="repetition")
         if head.is_note or _CPU_SECONDS.fullmatch(name) or _IDENTITY.fullmatch(name):
             return Column(index, name, Role.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
@@ -220,10 +242,11 @@ class _Understanding:
             return Column(index, name, Role.VALUE, metric=metric)
         if head.own is None:
             return Column(index, name, Role.NOTE)
+        metric = _with_unit_of_cells(head.own, numbers)
         if not head.is_declared and self._is_setting(index, name):
             return Column(index, name, Role.SETTING)
-        metric = _with_unit_of_cells(head.own, numbers)
-        is_doubtful = not metric.is_declared and self._is_whole(index) and self._is_round(index)
+        is_measured = metric.is_declared or bool(_words(name) & _MEASURED_WORDS)
+        is_doubtful = not is_measured and self._is_whole(index) and self._is_round(index)
         return Column(index, name, Role.VALUE, metric=metric, is_doubtful=is_doubtful)
 
     def _time_beside_a_rate(self, head: Head) -> Metric | None:
@@ -483,6 +506,11 @@ def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric:
     if metric.unit or len(units) != 1 or not (unit := next(iter(units))):
         return metric
     return replace(metric, unit=unit, is_declared=True)
+
+
+def _is_workload(text: str) -> bool:
+    said = said_by(text)
+    return said.workload is not None and said == Said(workload=said.workload)
 
 
 def _is_change(text: str) -> bool:

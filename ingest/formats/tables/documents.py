@@ -13,9 +13,9 @@ from ingest.formats.tables.aligned import find_aligned
 from ingest.formats.tables.drawn import check_footer, drawn_table, holds_numbers, tells_results
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
-from ingest.formats.tables.heads import is_transposed, tell_runs
+from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
 from ingest.formats.tables.layouts import Layout
-from ingest.formats.tables.metric_words import Metric, mentions
+from ingest.formats.tables.metric_words import Metric, title_mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
 from ingest.formats.tables.separated import find_separated
@@ -70,6 +70,16 @@ def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]
                 return drawn.table()[0]
         elif layout := _first_in_text(block, lines, is_sure=True):
             return layout.table(lines[: block.line - 1 + len(block.lines)])[0]
+    return None
+
+
+def table_of_nothing(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> int | None:
+    """Return the line of a drawn table that names a metric, and nothing that it was measured on."""
+    for block in blocks_within(blocks):
+        if block.kind is BlockKind.TABLE:
+            names = drawn_table(block, lines).names
+            if any(head.named for head in heads_of(names)) and not is_of_another_format(names):
+                return block.line
     return None
 
 
@@ -136,7 +146,7 @@ def _names(table: Table) -> list[str]:
 
 def _without_metric(text: str) -> str:
     english = in_english(text)
-    found = list(mentions(english))
+    found = title_mentions(english)
     if not found:
         return text
     for mention in reversed(found):

@@ -17,7 +17,19 @@ from ingest.formats.tables.metric_words import (
 from ingest.formats.tables.other_languages import in_english
 
 _NAMES = {
-    "workload": ("query", "queries", "workload", "workloads", "benchmark", "test", "tests", "test case"),
+    "workload": (
+        "query",
+        "queries",
+        "workload",
+        "workloads",
+        "benchmark",
+        "test",
+        "tests",
+        "test case",
+        "test name",
+        "operation",
+        "scenario",
+    ),
     "product": ("client", "product", "driver"),
     "version": ("version", "release", "server version"),
     "build": ("build", "variant"),
@@ -185,7 +197,7 @@ def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
     has_metric = bool(named) or any(head.is_declared for head in heads)
     has_value = "value" in meanings and not {"metric", "unit"}.isdisjoint(meanings)
     is_named = not _NAMING.isdisjoint(meanings)
-    is_curve = "threads" in meanings and "time" not in meanings
+    is_curve = "threads" in meanings and "time" not in meanings and not any(map(is_of_time, names))
     is_of_benchmark = any(_OF_BENCHMARKS.fullmatch(one.metric.name) for one in named)
     names_rows = may_name_rows and len(heads) > 1 and heads[0].is_unknown and not is_of_time(heads[0].text)
     return (has_metric or has_value) and (is_named or is_curve or (names_rows and is_of_benchmark))

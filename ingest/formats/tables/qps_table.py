@@ -15,8 +15,8 @@ from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import find_column_block
-from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document
-from ingest.formats.tables.entries import distinct_runs
+from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, table_of_nothing
+from ingest.formats.tables.entries import distinct_runs, warnings_of_points
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
@@ -29,6 +29,7 @@ from ingest.formats.tables.separated import (
 from ingest.formats.tables.table import Row, Table, title_fact
 
 _LINES_ABOVE_TABLE = 10
+NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
 _JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
 _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
@@ -64,6 +65,8 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
         return NearMiss(f"its table cannot be read: {error.message}", error.line)
     if table is not None and table.rows:
         return NearMiss(_what_is_missing(table), table.line, len(table.rows))
+    if line := table_of_nothing(list(document_blocks(lines)), lines):
+        return NearMiss(NOTHING_MEASURED, line)
     if rows := rows_of_one_number(lines):
         example = "write 'product,tps' above them, with the metric that it is"
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
@@ -72,9 +75,7 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
     if names := names_of_numbers(lines):
         if any(head_of(name).named for name in names):
-            return NearMiss(
-                "no column says what was measured; write one such as 'workload', 'version' or 'threads'", 1
-            )
+            return NearMiss(NOTHING_MEASURED, 1)
         shown = ", ".join(map(repr, names[:4]))
         return NearMiss(
             f"none of the columns {shown} is a metric that benchdash knows; write the units behind their "
@@ -109,6 +110,7 @@ def parse(source: Source) -> ParsedReport:
     source.limits.check("cells", sum(cells))
     refuse_relative([(1, lines[0])])
     report = _report(lines, metric_of_sender(source.metric))
+    report = replace(report, warnings=(*report.warnings, *warnings_of_points(report.runs)))
     if source.ends_with_newline:
         return report
     cut = "the last line has no line end; if the file was cut off, its last number was too"

@@ -26,6 +26,7 @@ from ingest.formats.tables.table import Cell, Row, Table, is_empty, refuse_copie
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
+_NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
 _SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
@@ -80,6 +81,7 @@ class _Reading:
     own: dict[str, Metric] = field(default_factory=dict)
     _parts: dict[tuple[str, int | None], list[Column]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
+    named_by_texts: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         for column in self.columns.with_role(Role.VALUE):
@@ -90,11 +92,25 @@ class _Reading:
         # What is said of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
             self._parts.pop(("", None), None)
+        self.named_by_texts = self._settings_named_by_texts()
         self.constant = frozenset(
             column.index
             for column in self.columns.with_role(Role.SETTING)
             if len(set(self.table.cells_of(column.index))) < 2
         )
+
+    def _settings_named_by_texts(self) -> frozenset[int]:
+        """Return the settings that follow from the texts of a row: an instance type has its memory."""
+        texts = [column.index for column in self.columns.with_role(Role.TEXT)]
+        named = set()
+        for column in self.columns.with_role(Role.SETTING) if texts else ():
+            pairs = {
+                (tuple(row.cells[index] for index in texts), row.cells[column.index])
+                for row in self.table.rows
+            }
+            if len(pairs) == len({text for text, _ in pairs}):
+                named.add(column.index)
+        return frozenset(named)
 
     def remarks(self) -> Iterator[str]:
         beside = [one for one in self.columns.with_role(Role.VALUE) if not one.of and one.threads is None]
@@ -111,7 +127,13 @@ class _Reading:
         cells = _RowCells(self, row)
         error = cells.text("error")
         for columns in self._parts.values() or ((),):
-            yield from self._entry(cells, columns, error)
+            try:
+                yield from self._entry(cells, columns, error)
+            except FormatError as refusal:
+                if not self.table.is_published:
+                    raise
+                self.warnings.append(f"line {row.line}: {refusal.message}; the row was left out")
+                return
 
     def _entry(self, cells: "_RowCells", columns: Sequence[Column], error: str | None) -> Iterator[RunEntry]:
         told = len(self.warnings)
@@ -306,7 +328,8 @@ class _RowCells:
 
     def _varies(self, column: Column) -> bool:
         """Return whether a setting differs between the rows."""
-        return column.role is Role.SETTING and column.index not in self.reading.constant
+        reading = self.reading
+        return column.role is Role.SETTING and column.index not in reading.constant | reading.named_by_texts
 
     def _whole_number(self, meaning: str) -> int | None:
         cell = self.fact(meaning)
@@ -337,7 +360,7 @@ class _RowCells:
                 continue
             if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
                 options[column.name] = self._plain(cell)
-            elif column.role is Role.NOTE:
+            elif column.role is Role.NOTE or column.index in self.reading.named_by_texts:
                 plain = self._plain(cell)
                 # What was counted is no option of the workload; options are whole numbers and texts.
                 options[column.name] = plain if isinstance(plain, str) else float(plain)
@@ -373,8 +396,12 @@ def _check_commas(table: Table, index: int) -> None:
     if not with_comma:
         return
     found = [quantity(cell) for _, cell in cells]
+    # 307,021.0 says what its comma is.
+    is_proven = any("." in cell for _, cell in with_comma)
     fit = all((one := quantity(cell)) and one.has_thousands for _, cell in with_comma)
-    without = any(one and not one.has_thousands and one.value >= _MIN_WITH_THOUSANDS for one in found)
+    without = not is_proven and any(
+        one and not one.has_thousands and one.value >= _MIN_WITH_THOUSANDS for one in found
+    )
     if table.may_have_decimal_commas or not fit or without:
         line, cell = next((pair for pair in with_comma if not quantity(pair[1])), with_comma[0])
         raise FormatError(f"the number {cell[:40]!r} has a comma; write digits and a decimal point", line)
@@ -384,12 +411,15 @@ def with_said(run: ParsedRun, said: Said) -> ParsedRun:
     """Return the run with what a heading says of it; what the run says itself wins."""
     configuration = [part for part in (run.configuration, said.rest) if part]
     configuration += [f"{name}={value}" for name, value in said.settings.items()]
+    workload = run.workload or said.workload
+    if run.workload and said.workload and _NUMBERED_QUERY.fullmatch(run.workload):
+        workload = f"{said.workload} {run.workload}"
     takes_version = run.product is None or said.product is None or run.product == said.product
     return replace(
         run,
         product=run.product or (said.product if run.version is None or said.version is None else None),
         version=run.version or (said.version if takes_version else None),
-        workload=run.workload or said.workload,
+        workload=workload,
         threads=said.threads if run.threads is None else run.threads,
         configuration=", ".join(configuration) or None,
         settings={**said.settings, **run.settings},

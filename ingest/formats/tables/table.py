@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing
+from ingest.formats.headings import thread_count
 from ingest.formats.report import Fact, FormatError
 from ingest.formats.tables.metric_words import Metric
 
@@ -46,13 +47,17 @@ class Table:
 
 
 def transposed(table: Table) -> Table:
-    """Return the table with its rows for columns; the names over its columns are products.
+    """Return the table with its rows for columns; the names over its columns are products or thread counts.
 
     Every row has the line of the names, since it stands in all of them.
     """
-    names = ("product", *(str(row.cells[0]) for row in table.rows))
+    are_counts = all(map(thread_count, table.names[1:]))
+    names = ("threads" if are_counts else "product", *(str(row.cells[0]) for row in table.rows))
     rows = tuple(
-        Row(table.line, (name, *(row.cells[index] for row in table.rows)))
+        Row(
+            table.line,
+            (str(thread_count(name)) if are_counts else name, *(row.cells[index] for row in table.rows)),
+        )
         for index, name in enumerate(table.names[1:], start=1)
     )
     return replace(table, names=names, rows=rows)

@@ -60,10 +60,14 @@ def test_a_reference_that_is_no_version_is_left_behind():
 @pytest.mark.django_db
 def test_tabs_carry_the_choice_and_nothing_without_one():
     project = make_project("nightly")
-    links = {link.label: link.url for link in tabs(project, "compare", QueryDict("v=4&base=4&page=2"))}
+    links = {
+        link.label: link.url for link in tabs(project, NOBODY, "compare", QueryDict("v=4&base=4&page=2"))
+    }
     assert links["Curves"] == "/p/nightly/compare/curves/?v=4&base=4"
-    assert {link.url for link in tabs(project, "compare", QueryDict(""))} >= {"/p/nightly/compare/curves/"}
-    assert tabs(project, "history", QueryDict("v=4")) == []
+    assert {link.url for link in tabs(project, NOBODY, "compare", QueryDict(""))} >= {
+        "/p/nightly/compare/curves/"
+    }
+    assert tabs(project, NOBODY, "history", QueryDict("v=4")) == []
 
 
 @pytest.mark.django_db

@@ -35,6 +35,7 @@ PREFIXES = {
     "journald": lambda line, n: f"Nov 20 {clock(n)} bench-01 sysbench[4711]: {line}",
     "sbt": lambda line, n: f"[info] {line}",
     "a quote": lambda line, n: f"> {line}",
+    "a quote of a quote": lambda line, n: f">> {line}",
     "ts": lambda line, n: f"Nov 20 {clock(n)} {line}",
     "colours": coloured,
 }
@@ -196,6 +197,7 @@ NO_PREFIXES = {
     ),
     "rows with a number first": "".join(f"178000{n:04} 1.5 2.5\n" for n in range(1, 40)),
     "interval lines": "".join(f"[ {n}s ] thds: 4 tps: {n}.00\n" for n in range(1, 40)),
+    "marks of HammerDB": "".join(f">>>>> PROC: {name} {name}\n" * 2 + "CALLS: 5\n" for name in "abc"),
     "sections of YCSB": "[READ], Operations, 5\n" * 3 + "[READ], >1000, 0\n" * 9,
     "one quoted line": "> a remark\n\nworkload,tps\noltp,5\n",
     "rows that begin with a level": "[Note] a\n" * 9,

@@ -30,11 +30,14 @@ MAX_RUNS: Final = 10_000
 
 @dataclass(frozen=True)
 class ProjectCard:
-    """A project in the list of projects. More runs than ``MAX_RUNS`` are not counted."""
+    """A project in the list of projects. More runs than ``MAX_RUNS`` are not counted.
+
+    ``morning`` is None where the viewer may see relative figures only.
+    """
 
     project: Project
     size: Size
-    morning: Brief
+    morning: Brief | None
 
     @property
     def has_more_runs(self) -> bool:
@@ -47,11 +50,12 @@ class ProjectCard:
 
 def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     """Return the projects that the viewer may see, by name, in a constant number of statements."""
-    projects = list(viewer.projects())
+    projects = list(viewer.projects(relative=True))
     measured = sizes_of(projects, most=MAX_RUNS)
-    mornings = mornings_of(projects)
+    mornings = mornings_of([project for project in projects if viewer.may_see_absolute(project)])
     return [
-        ProjectCard(project, measured.get(project.pk, Size()), mornings[project.pk]) for project in projects
+        ProjectCard(project, measured.get(project.pk, Size()), mornings.get(project.pk))
+        for project in projects
     ]
 
 

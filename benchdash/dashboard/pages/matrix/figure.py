@@ -42,6 +42,7 @@ from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
+from benchdash.regressions.comparison.relative import relative_table
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
@@ -114,8 +115,13 @@ class WholeMatrix:
         return [*said, *(("open", pk) for pk in self.view.opened)]
 
 
-def whole_matrix(project: Project, query: QueryDict, path: str, available: Available) -> WholeMatrix:
-    """Read the matrix of an address, in a constant number of statements. ``available`` is not empty."""
+def whole_matrix(
+    project: Project, query: QueryDict, path: str, available: Available, *, relative: bool = False
+) -> WholeMatrix:
+    """Read the matrix of an address, in a constant number of statements. ``available`` is not empty.
+
+    ``relative``: without any figure that is no ratio.
+    """
     branches = [column for column in available if column.branch]
     releases = len(branches) < len(available)
     view = form.read_view(query, branches=bool(branches), releases=releases)
@@ -124,6 +130,9 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
     else:
         chosen = _versions(project, query, path, view, available)
     view = _with_ids(view, chosen.measured)
+    if relative and chosen.source.table:
+        source = replace(chosen.source, table=relative_table(chosen.source.table))
+        chosen = replace(chosen, source=source)
     source, table = chosen.source, chosen.source.table
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
     look = view.look(opened={name for name, pk in ids.items() if pk in view.opened})

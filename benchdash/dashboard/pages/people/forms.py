@@ -19,7 +19,7 @@ from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S
 
 _LISTS: Final = (RELEASE_LINE_ORDER, LINES_NOT_COMPARED, BRANCH_ORIGINS)
 _TEMPLATES: Final = (COMPARE_TEMPLATE, BUG_TEMPLATE)
-_PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
+_PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public", "is_relative_only")
 
 
 class TokenForm(forms.Form):
@@ -142,8 +142,15 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Project
         fields = _PROJECT_FIELDS
-        labels = {"raw_files_are_public": "Show raw files, refused uploads and their reasons to everybody"}
-        help_texts = {"notice": "A sentence for every page and chart, such as how far to trust the machine."}
+        labels = {
+            "raw_files_are_public": "Show raw files, refused uploads and their reasons to everybody",
+            "is_relative_only": "Publish relative figures only",
+        }
+        help_texts = {
+            "notice": "A sentence for every page and chart, such as how far to trust the machine.",
+            "is_relative_only": "Others than members see the matrix, with ratios alone; all other pages,"
+            " answers of the API and raw files are for members.",
+        }
         widgets = {"visibility": forms.RadioSelect, "notice": forms.Textarea(attrs={"rows": 2})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

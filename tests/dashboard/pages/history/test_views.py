@@ -378,9 +378,9 @@ def test_long_tables_come_page_by_page(client):
 # --- nothing to draw ----------------------------------------------------------------------------------------
 
 
-def test_an_empty_project_says_how_to_send_the_first_file(client):
+def test_an_empty_project_says_what_will_be_here(client):
     project = make_project(public=True)
-    assert "/api/v1/uploads/" in text_of(shown(client, project))
+    assert "Charts appear here with the first results" in text_of(shown(client, project))
 
 
 def test_who_finds_nothing_is_offered_what_would_be_found(client):

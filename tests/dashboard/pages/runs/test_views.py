@@ -119,7 +119,7 @@ def test_any_address_can_be_asked_for(client, query):
 
 def test_who_finds_no_run_can_begin_again(client):
     project = make_project(public=True)
-    assert "/api/v1/uploads/" in text_of(list_of(client, project))
+    assert "Charts appear here with the first results" in text_of(list_of(client, project))
     make_run(project=project)
     assert "No run has all of this" in text_of(list_of(client, project, version="1.0"))
 
