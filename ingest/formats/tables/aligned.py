@@ -25,6 +25,7 @@ _MAX_JOINED = 5
 _BORDER = frozenset("-=+ \t")
 # Numbers of their own, and words with a colon: what tools print as they run, and no names of columns.
 _NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
+_FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
 _MAX_LINES_ABOVE = 10
 
 
@@ -209,6 +210,12 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
                 f"a name and {counted(numbers, 'number')} under {counted(width, 'column')}", number
             )
     misplaced = [number for number, words in rows if not _is_aligned(words, columns)]
+    if misplaced and all(_may_part_thousands(words, width) for _, words in rows):
+        raise FormatError(
+            "do the blanks part thousands, or are these numbers of a name? Write the numbers without blanks, "
+            "or send the table as CSV",
+            misplaced[0],
+        )
     # Where every name ends in as many numbers, none of them can be a value: there would be too many.
     counts = {min(_cells_at_end(words), len(words) - 1) for _, words in rows}
     if misplaced and len(counts) > 1 and max(counts) > width:
@@ -217,6 +224,16 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
             "Put them under their columns, or send the table as CSV",
             misplaced[0],
         )
+
+
+def _may_part_thousands(words: Words, width: int) -> bool:
+    """Return whether each of the last numbers may be two groups of digits: ``19 543 22 104``."""
+    groups = [word[0] for word in words[-2 * width :]]
+    return (
+        len(groups) == 2 * width
+        and all(map(_FIRST_DIGITS.fullmatch, groups[::2]))
+        and all(map(_THREE_DIGITS.fullmatch, groups[1::2]))
+    )
 
 
 def _is_aligned(words: Words, columns: Words) -> bool:

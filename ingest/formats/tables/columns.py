@@ -54,6 +54,7 @@ _MEASURED_WORDS = frozenset({
 _IDENTITY = re.compile(
     r"(?:.*[\s_-])?(?:ids?|pid|port|seed|code|uuid|child|run)|index|no\.?|nr\.?|year|#", re.IGNORECASE
 )
+_DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9},[0-9]{1,9}\s*")
 _CPU_SECONDS = re.compile(r"(?:server|client)_cpu_s", re.IGNORECASE)
 _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
@@ -200,6 +201,7 @@ class _Understanding:
     def _text(self, index: int, head: Head) -> Column:
         texts = [str(cell) for cell in self.cells[index]]
         name = head.text
+        self._refuse_numbers(index, head, texts)
         if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
             return Column(index, name, Role.FACT, fact="time")
         if head.is_note or any(_MONEY.search(text) for text in texts):
@@ -213,6 +215,19 @@ class _Understanding:
         if has_products and any(said_by(text).product for text in texts):
             return Column(index, name, Role.FACT, fact="product")
         return Column(index, name, Role.TEXT)
+
+    def _refuse_numbers(self, index: int, head: Head, texts: Sequence[str]) -> None:
+        """Raise FormatError for decimal commas, and for words under ``p95``: neither is a setting."""
+        has_commas = bool(texts) and all(map(_DECIMAL_COMMA.fullmatch, texts))
+        if not has_commas and (head.statistic is None or not texts):
+            return
+        words = next(text for text in texts if _quantity(text) is None)
+        line = next(row.line for row in self.table.rows if str(row.cells[index]) == words)
+        if _DECIMAL_COMMA.fullmatch(words):
+            raise FormatError(
+                f"the number {words[:40]!r} has a comma; write digits and a decimal point", line
+            )
+        raise FormatError(f"{words[:40]!r} under {head.text[:40]!r} is not a number", line)
 
     def _column_of_numbers(self, index: int, head: Head) -> Column:
         name, numbers = head.text, self._numbers(index)

@@ -15,7 +15,7 @@ from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
 from ingest.formats.tables.layouts import Layout
-from ingest.formats.tables.metric_words import Metric, mentions
+from ingest.formats.tables.metric_words import Metric, title_mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
 from ingest.formats.tables.separated import find_separated
@@ -146,7 +146,7 @@ def _names(table: Table) -> list[str]:
 
 def _without_metric(text: str) -> str:
     english = in_english(text)
-    found = list(mentions(english))
+    found = title_mentions(english)
     if not found:
         return text
     for mention in reversed(found):

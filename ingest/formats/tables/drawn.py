@@ -8,7 +8,7 @@ from ingest.formats.cells import is_missing, is_quantity
 from ingest.formats.documents import DocumentBlock, plain_text
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import names_setting
-from ingest.formats.tables.grids import heads_grid, says_metric
+from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_of_time, is_transposed, tell_runs
 from ingest.formats.tables.layouts import trimmed
 from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
@@ -77,7 +77,13 @@ def tells_results(drawn: DrawnTable, titles: Sequence[str]) -> bool:
     head, *columns = names
     while columns and not columns[-1]:
         columns.pop()
-    return bool(columns) and heads_grid(head, columns, looks_sure=says_metric(head, titles))
+    return bool(columns) and heads_grid(
+        head, columns, looks_sure=says_metric(head, titles) or _says_in_cells(drawn)
+    )
+
+
+def _says_in_cells(drawn: DrawnTable) -> bool:
+    return metric_of_cells(cell for row in drawn.rows for cell in row.cells[1:]) is not None
 
 
 def holds_numbers(drawn: DrawnTable) -> bool:

@@ -26,6 +26,7 @@ from ingest.formats.tables.table import Cell, Row, Table, is_empty, refuse_copie
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
+_NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
 _SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
@@ -126,7 +127,13 @@ class _Reading:
         cells = _RowCells(self, row)
         error = cells.text("error")
         for columns in self._parts.values() or ((),):
-            yield from self._entry(cells, columns, error)
+            try:
+                yield from self._entry(cells, columns, error)
+            except FormatError as refusal:
+                if not self.table.is_published:
+                    raise
+                self.warnings.append(f"line {row.line}: {refusal.message}; the row was left out")
+                return
 
     def _entry(self, cells: "_RowCells", columns: Sequence[Column], error: str | None) -> Iterator[RunEntry]:
         told = len(self.warnings)
@@ -389,8 +396,12 @@ def _check_commas(table: Table, index: int) -> None:
     if not with_comma:
         return
     found = [quantity(cell) for _, cell in cells]
+    # 307,021.0 says what its comma is.
+    is_proven = any("." in cell for _, cell in with_comma)
     fit = all((one := quantity(cell)) and one.has_thousands for _, cell in with_comma)
-    without = any(one and not one.has_thousands and one.value >= _MIN_WITH_THOUSANDS for one in found)
+    without = not is_proven and any(
+        one and not one.has_thousands and one.value >= _MIN_WITH_THOUSANDS for one in found
+    )
     if table.may_have_decimal_commas or not fit or without:
         line, cell = next((pair for pair in with_comma if not quantity(pair[1])), with_comma[0])
         raise FormatError(f"the number {cell[:40]!r} has a comma; write digits and a decimal point", line)
@@ -400,12 +411,15 @@ def with_said(run: ParsedRun, said: Said) -> ParsedRun:
     """Return the run with what a heading says of it; what the run says itself wins."""
     configuration = [part for part in (run.configuration, said.rest) if part]
     configuration += [f"{name}={value}" for name, value in said.settings.items()]
+    workload = run.workload or said.workload
+    if run.workload and said.workload and _NUMBERED_QUERY.fullmatch(run.workload):
+        workload = f"{said.workload} {run.workload}"
     takes_version = run.product is None or said.product is None or run.product == said.product
     return replace(
         run,
         product=run.product or (said.product if run.version is None or said.version is None else None),
         version=run.version or (said.version if takes_version else None),
-        workload=run.workload or said.workload,
+        workload=workload,
         threads=said.threads if run.threads is None else run.threads,
         configuration=", ".join(configuration) or None,
         settings={**said.settings, **run.settings},
