@@ -25,7 +25,7 @@ from ingest.archives.path_words import Word, has_workload, words_in, workload_ca
 from ingest.metadata.fields import FIELDS
 
 # Beyond this many files a mapping cannot name each.
-MAX_FILES_BY_PATH: Final = 300
+MAX_FILES_BY_PATH: Final = 250
 # Of more files than this the rest are taken to be named alike.
 _MAX_STUDIED: Final = 3_000
 # So many of the files must say a thing in the same place for it to be taken.

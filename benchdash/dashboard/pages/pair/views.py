@@ -111,7 +111,7 @@ def _of_columns(
         "filters": [
             workloads_filter(measured, choice.workloads),
             threads_filter(measured.threads, choice.threads),
-            filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
+            filters.some_of("metric", "Charts", known, choice.metrics, empty="main metrics"),
         ],
         "lines_url": f"{page_url('compare', project)}?{lines}",
     }

@@ -75,7 +75,7 @@ def test_versions_stand_in_groups_relative_to_the_oldest(client, project):
     ]
     text = text_of(answer)
     assert "transactions per second, higher is better, relative to 10.2.44; in bold the geometric" in text
-    assert "of each group; 1 thread" in text
+    assert "of each group of workloads; 1 thread" in text
 
 
 def test_each_version_can_stand_against_the_one_before(client, project):
