@@ -15,7 +15,7 @@ from ingest.formats.report import FormatError
 from ingest.formats.tables.grids import heads_grid, says_metric
 from ingest.formats.tables.heads import HINT, counts_threads, heads_of, heads_workloads, tell_runs
 from ingest.formats.tables.layouts import is_title
-from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
+from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow, counted
 
 # A word is a match, which knows the columns of the screen that it covers.
 Words = Sequence[re.Match[str]]
@@ -52,7 +52,7 @@ class AlignedRows:
     split: Split
 
     def table(self, lines: Sequence[str]) -> tuple[Table, int]:
-        rows: list[Row] = []
+        rows: list[TableRow] = []
         after_blank = False
         for number, text in enumerate(lines[self.index + 1 :], start=self.index + 2):
             cells = self.split(text)
@@ -63,7 +63,7 @@ class AlignedRows:
             elif tuple(cells) == self.names or self._ends(lines, number - 1, cells, after_blank=after_blank):
                 return self._table(rows), number - 1
             elif len(cells) == len(self.names):
-                rows.append(Row(number, tuple(cells)))
+                rows.append(TableRow(number, tuple(cells)))
             else:
                 raise FormatError(
                     f"{counted(len(cells), 'cell')} under {counted(len(self.names), 'column')}", number
@@ -76,7 +76,7 @@ class AlignedRows:
         is_text = len(cells) != len(self.names) and sum(map(is_cell, lines[index].split())) < 2
         return is_text or find_aligned(lines, index) is not None
 
-    def _table(self, rows: Sequence[Row]) -> Table:
+    def _table(self, rows: Sequence[TableRow]) -> Table:
         return Table(self.index + 1, self.names, tuple(rows))
 
 
@@ -191,7 +191,8 @@ class AlignedGrid:
         _check_labels(self.columns, rows)
         width = len(self.columns)
         grid_rows = tuple(
-            Row(number, (" ".join(_texts(words[:-width])), *_texts(words[-width:]))) for number, words in rows
+            TableRow(number, (" ".join(_texts(words[:-width])), *_texts(words[-width:])))
+            for number, words in rows
         )
         return Table(self.index + 1, self.names, grid_rows), stop
 

@@ -8,7 +8,7 @@ from benchdash.results.readings import LOWER
 from ingest.formats.cells import is_number, quantity
 from ingest.formats.headings import product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
-from ingest.formats.tables.columns import Column, Columns, Role
+from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_of_another_format
 from ingest.formats.tables.metric_words import (
     TITLE_WORDS,
@@ -21,7 +21,7 @@ from ingest.formats.tables.metric_words import (
 )
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_columns
-from ingest.formats.tables.table import Cell, Row, Table, refuse_copies
+from ingest.formats.tables.table import Cell, Table, TableRow, refuse_copies
 
 NOTHING_SAYS = (
     f"nothing says what the numbers are; write a title above the table, with {TITLE_WORDS}, "
@@ -85,7 +85,7 @@ def read_grid(table: Table, sent: Metric | None = None) -> Entries:
     metric, workload, warnings = _metric_and_workload(table, sent)
     _refuse_ratios_to_first(table)
     columns = Columns(tuple(_columns(table, metric)), ())
-    left_out = [column.name for column in columns.with_role(Role.LEFT_OUT)]
+    left_out = [column.name for column in columns.with_role(ColumnRole.LEFT_OUT)]
     warnings += [f"the column {name[:60]!r} is computed from others and was left out" for name in left_out]
     found = read_columns(table, columns)
     entries = tuple(
@@ -119,7 +119,7 @@ def _metric_in(unit: str, table: Table) -> Metric | None:
     raise FormatError(NOTHING_SAYS, table.line)
 
 
-def _columns(table: Table, metric: Metric) -> Iterable[Column]:
+def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     head, *names = table.names
     counts = [thread_count(name) for name in names]
     are_counts = any(counts) and all(
@@ -130,17 +130,21 @@ def _columns(table: Table, metric: Metric) -> Iterable[Column]:
     if are_counts:
         yield _label_beside_counts(table)
     elif names_of_rows:
-        yield Column(0, head, Role.FACT, fact=names_of_rows)
+        yield TableColumn(0, head, ColumnRole.FACT, fact=names_of_rows)
     else:
-        yield Column(0, head, Role.FACT, fact="threads" if counts_threads(head) else "workload")
+        yield TableColumn(0, head, ColumnRole.FACT, fact="threads" if counts_threads(head) else "workload")
     for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
         is_derived = (head_of(name).is_derived and not is_version(name)) or (are_counts and count is None)
         if is_derived or _is_change(table, index):
-            yield Column(index, name, Role.LEFT_OUT)
+            yield TableColumn(index, name, ColumnRole.LEFT_OUT)
         elif are_counts:
-            yield Column(index, name, Role.VALUE, metric=metric, threads=_threads(name, table.line))
+            yield TableColumn(
+                index, name, ColumnRole.VALUE, metric=metric, threads=_threads(name, table.line)
+            )
         else:
-            yield Column(index, name, Role.VALUE, metric=metric, of=name, names_product=not names_of_rows)
+            yield TableColumn(
+                index, name, ColumnRole.VALUE, metric=metric, of=name, names_product=not names_of_rows
+            )
 
 
 def _names_of_rows(head: str, names: Sequence[str]) -> str:
@@ -157,17 +161,17 @@ def _is_workload(name: str) -> bool:
     return said.workload is not None and said.product is None and said.version is None
 
 
-def _label_beside_counts(table: Table) -> Column:
+def _label_beside_counts(table: Table) -> TableColumn:
     """Return the first column of a table of thread counts: products, or what its head says."""
     head = table.names[0]
     if heads_workloads(head):
-        return Column(0, head, Role.FACT, fact="workload")
+        return TableColumn(0, head, ColumnRole.FACT, fact="workload")
     labels = [str(row.cells[0]) for row in table.rows]
     is_unknown = bool(head) and not counts_threads(head) and head_of(head).meaning is None
     has_versions = any(product_and_version(label)[1] for label in labels)
     if is_unknown and not has_versions and not head_of(head).is_database:
-        return Column(0, head, Role.TEXT)
-    return Column(0, head, Role.FACT, fact="product")
+        return TableColumn(0, head, ColumnRole.TEXT)
+    return TableColumn(0, head, ColumnRole.FACT, fact="product")
 
 
 def _threads(name: str, line: int) -> int:
@@ -314,7 +318,7 @@ def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:
             raise FormatError(RELATIVE, line)
 
 
-def refuse_ratios(rows: Iterable[Row], line: int) -> None:
+def refuse_ratios(rows: Iterable[TableRow], line: int) -> None:
     """Raise FormatError where nothing says what the numbers are, and all are as small as ratios are."""
     numbers = _numbers(cell for row in rows for cell in row.cells[1:])
     if numbers and max(numbers) < _MIN_RATE:

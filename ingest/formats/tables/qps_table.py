@@ -26,7 +26,7 @@ from ingest.formats.tables.separated import (
     rows_of_one_number,
     rows_without_names,
 )
-from ingest.formats.tables.table import Row, Table, title_fact
+from ingest.formats.tables.table import Table, TableRow, title_fact
 
 _LINES_ABOVE_TABLE = 10
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
@@ -93,7 +93,7 @@ def _what_is_missing(table: Table) -> str:
     )
 
 
-def _ratios(rows: Sequence[Row]) -> str:
+def _ratios(rows: Sequence[TableRow]) -> str:
     try:
         refuse_ratios(rows, 1)
     except FormatError as error:
