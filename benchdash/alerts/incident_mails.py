@@ -382,5 +382,5 @@ def _picture(changed: Sequence[ChangePoint], points: dict[int, list[Point]], whe
     )
     shown = "" if worst.change is None else f" ({change(worst.change)})"
     return Picture(
-        picture(worst, near, index), f"{words}{shown}. The picture shows {counted(len(near), 'group')}."
+        picture(worst, near, index), f"{words}{shown}. The picture shows {counted(len(near), 'point')}."
     )

@@ -14,6 +14,7 @@ from benchdash.results import readings
 from benchdash.results.distributions import BUCKET_COLUMNS, VALUE_COLUMNS
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN
 from benchdash.results.used_units import UsedUnit, unit_printed
+from benchdash.results.wording import counted
 
 UNKNOWN_VERSION = "unknown"
 DEFAULT_CONFIGURATION = "default"
@@ -333,7 +334,7 @@ class Run(models.Model):
         ]
 
     def __str__(self) -> str:
-        threads = "" if self.threads is None else f", {self.threads} threads"
+        threads = "" if self.threads is None else f", {counted(self.threads, 'thread')}"
         return f"{self.workload}{threads}, {self.version}"
 
     @property
@@ -497,7 +498,7 @@ class Series(models.Model):
         ]
 
     def __str__(self) -> str:
-        threads = "" if self.threads is None else f", {self.threads} threads"
+        threads = "" if self.threads is None else f", {counted(self.threads, 'thread')}"
         return f"{self.product} {self.branch or self.line} {self.workload}{threads}, {self.metric}"
 
     @property

@@ -96,6 +96,10 @@ def count(value: int | None) -> str:
     return NOTHING if value is None else _signed(f"{value:,}")
 
 
+COUNTERPART: Final = "Measured with"
+"""What pages call the field ``counterpart``: the server behind a connector, or the connector of a server."""
+
+
 def counted(number: int, noun: str) -> str:
     """Write ``1 run``, ``1,200 runs``."""
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"

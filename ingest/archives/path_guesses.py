@@ -25,7 +25,7 @@ from ingest.archives.path_words import Word, has_workload, words_in, workload_ca
 from ingest.metadata.fields import FIELDS
 
 # Beyond this many files a mapping cannot name each.
-MAX_FILES_BY_PATH: Final = 300
+MAX_FILES_BY_PATH: Final = 250
 # Of more files than this the rest are taken to be named alike.
 _MAX_STUDIED: Final = 3_000
 # So many of the files must say a thing in the same place for it to be taken.
@@ -96,7 +96,7 @@ def propose(
         )
     _leave_to_files(names)
     if len(names) < 2:
-        return Proposal(fields=_joined(names[0].words))
+        return Proposal(fields=_of_all(names[0].words, names))
     groups = _groups(names[:: len(names) // _MAX_STUDIED + 1])
     drafts = [_draft(*group, said) for group in groups]
     return _for_all(drafts[0], names) or _by_path(drafts, names)
@@ -262,7 +262,7 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
     parts = _without_neighbours(parts)
     _name_unknowns(parts, names, constants, said)
     variables = [part for part in parts if isinstance(part, _Variable)]
-    fields = _joined(word for name, word in constants.items() if name not in _OF_ONE_RUN)
+    fields = _of_all((word for name, word in constants.items() if name not in _OF_ONE_RUN), names)
     given = {variable.field for variable in variables} & fields.keys()
     text = "".join(map(_as_written, parts))
     return _Draft(
@@ -271,11 +271,7 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
         PathPattern.parse(text),
         {variable.field: variable.meanings for variable in variables if variable.meanings},
         {name: value for name, value in fields.items() if name not in given},
-        [
-            slot
-            for slot in slots
-            if slot[1] not in given and not (slot[1] in _OF_ONE_RUN and slot not in varying)
-        ],
+        [slot for slot in slots if slot in varying or slot[1] in fields.keys() - given],
     )
 
 
@@ -623,6 +619,12 @@ def _fields_of(name: _Name, drafts: Iterable[_Draft | None]) -> dict[str, Any]:
             fields = _with_plain_numbers(read) | draft.meant(name)
             return fields if _has_numbers(fields) else _joined(name.words)
     return _joined(name.words)
+
+
+def _of_all(words: Iterable[Word], names: Sequence[_Name]) -> dict[str, Any]:
+    """Return the fields that all names share, without threads that the files print themselves."""
+    is_printed = any(name.own.threads is not None for name in names)
+    return _joined(word for word in words if not (is_printed and word.field == "threads"))
 
 
 def _joined(words: Iterable[Word]) -> dict[str, Any]:

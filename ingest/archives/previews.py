@@ -5,7 +5,7 @@ Nothing is stored: a person looks at the guesses, corrects them, and then sends 
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -107,6 +107,7 @@ def preview(
     looked = list(_look_into(file_set, ends_at))
     results = [one for one in looked if not one.trouble]
     rules = path_rules(said)
+    by_ratio = False
     fits = bool(said.pattern) and all(rules.pattern.match(one.path) is not None for one in results)
     if is_given or fits:
         proposal, companions = Proposal(said.pattern or "", rules.path_map.parts), said.companion_pattern
@@ -115,7 +116,9 @@ def preview(
         own = {one.path: one.own for one in named}
         proposal = propose(own, own, known, said=rules.path_map.fields.keys())
         companions = _companion_patterns(file_set, proposal, looked)
+        of_names = proposal.fields.keys()
         proposal = _with_workloads_by_ratio(proposal, results, rules.path_map.fields)
+        by_ratio = "workload" in proposal.fields.keys() - of_names
     fields = {**proposal.fields, **rules.path_map.fields}
     rules = PathRules.parse(
         proposal.pattern, PathMap(proposal.parts, fields), companions=companions, controls=controls
@@ -132,7 +135,7 @@ def preview(
         fields=proposal.fields,
         companion_patterns=companions,
         is_guessed=not (is_given or fits),
-        by_ratio=proposal.fields.get("workload") in _ratios(results),
+        by_ratio=by_ratio,
         columns=columns,
         rows=in_order,
         no_results=[
@@ -268,10 +271,6 @@ def _with_workloads_by_ratio(
     )
 
 
-def _ratios(results: Iterable[_Looked]) -> set[str]:
-    return {one for result in results for one in result.own.likely_workloads}
-
-
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
@@ -340,17 +339,17 @@ def _notes(rows: Sequence[FileGuess], looked: Mapping[str, _Looked], rules: Path
 
 
 def _contradictions(rows: Sequence[FileGuess], looked: Mapping[str, _Looked]) -> Iterator[str]:
-    """Yield where a name says a workload of sysbench that is not one of those that the numbers point to."""
+    """Yield where a file is called a workload of sysbench that is not one of those its numbers point to."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         likely = looked[row.path].own.likely_workloads
-        named = next(
-            (cell.value for cell in row.cells if cell.field == "workload" and cell.source == "name"), ""
+        called = next(
+            (cell.value for cell in row.cells if cell.field == "workload" and cell.source != "file"), ""
         )
-        if likely and named in USUAL_WORKLOADS and named not in likely:
-            found[named, likely[0]].append(row.path)
-    for (named, by_ratio), paths in found.items():
-        yield f"{_named(paths)}: the name says {named}, the ratio of reads and writes is that of {by_ratio}"
+        if likely and called in USUAL_WORKLOADS and called not in likely:
+            found[called, likely[0]].append(row.path)
+    for (called, by_ratio), paths in found.items():
+        yield f"called {called}, but the ratio of reads and writes is that of {by_ratio}: {_named(paths)}"
 
 
 def _named(paths: Sequence[str]) -> str:

@@ -122,7 +122,7 @@ def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
         tickmode="array",
         tickvals=ticks,
         ticktext=[numbers.count(tick) for tick in ticks],
-        unifiedhovertitle={"text": "%{x} threads"},
+        unifiedhovertitle={"text": "threads: %{x}"},
         showgrid=False,
     )
 

@@ -21,6 +21,7 @@ from benchdash.results import metrics
 from benchdash.results.baselines import baselines
 from benchdash.results.controls import is_control
 from benchdash.results.models import Baseline
+from benchdash.results.wording import COUNTERPART
 
 DEFAULT_COLUMNS: Final = 8
 _LENGTHS: Final = (8, 16, 40)
@@ -35,7 +36,7 @@ _PARTS: Final = (
     ("branch", "Branch", "releases"),
     ("hardware", "Hardware", ""),
     ("configuration", "Configuration", ""),
-    ("counterpart", "Counterpart", "none"),
+    ("counterpart", COUNTERPART, "nothing else"),
     ("build", "Build", "plain"),
 )
 

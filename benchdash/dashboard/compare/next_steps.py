@@ -66,7 +66,8 @@ def _links(project: Project, outlook: Outlook) -> list[Link]:
         what = " with ".join(names(columns)) if len(columns) == 2 else f"the {count(len(columns))} versions"
         links.append(Link(f"Compare {what}", _versions_url("compare", project, outlook, columns)))
     if outlook.run is not None:
-        links.append(Link("See the run", page_url("run", project, outlook.run)))
+        # Its chart is far down, below what was measured in numbers.
+        links.append(Link("See the run", f"{page_url('run', project, outlook.run)}#while-it-ran"))
     elif not links:
         address = _versions_url("compare", project, outlook, outlook.columns)
         links.append(Link("See the figures", address))

@@ -32,7 +32,12 @@ _GROUPS: Final = (
     (_PRODUCT, _BRANCH, _LINE, _BUILD),
     (_Part(lambda series: series.hardware.name),),
     (_Part(lambda series: series.configuration.name, usual=DEFAULT_CONFIGURATION),),
-    (_Part(lambda series: series.counterpart or "no counterpart", usual="no counterpart"),),
+    (
+        _Part(
+            lambda series: f"with {series.counterpart}" if series.counterpart else "with nothing else",
+            usual="with nothing else",
+        ),
+    ),
 )
 _PARTS: Final = tuple(chain.from_iterable(_GROUPS))
 
@@ -44,27 +49,34 @@ def threads_words(threads: int | None) -> str:
 def title(series: Sequence[Series]) -> str:
     """Return what series share: ``oltp_read_only, 4 threads, transactions per second, MariaDB 10.6, box``."""
     shared = [part for part in _PARTS if len({part.text(one) for one in series}) == 1]
-    return _said(series[0], [part for part in shared if part.text(series[0]) != part.usual])
+    return _said(series[0], _unusual(series[0], shared))
 
 
 def names(series: Sequence[Series]) -> list[str]:
     """For each series what tells it from the others (``10.6``); one alone is called by what was measured."""
     telling = _telling(series)
     version = (_PRODUCT, _BRANCH, _LINE, _BUILD)
-    return [
-        _said(one, telling or [part for part in version if part.text(one) != part.usual]) for one in series
-    ]
+    return [_told(one, telling) or _said(one, _unusual(one, version)) for one in series]
 
 
 def panel_names(panels: Sequence[Sequence[Series]]) -> list[str]:
     """For each panel, whose series differ in their release lines alone, what tells it from the others."""
     first = [panel[0] for panel in panels]
     telling = [part for part in _telling(first) if part is not _LINE]
-    return [_said(one, telling) if telling else title([one]) for one in first]
+    return [_told(one, telling) or title([one]) for one in first]
 
 
 def _telling(series: Sequence[Series]) -> list[_Part]:
     return [part for part in _PARTS if len({part.text(one) for one in series}) > 1]
+
+
+def _unusual(series: Series, parts: Sequence[_Part]) -> list[_Part]:
+    return [part for part in parts if part.text(series) != part.usual]
+
+
+def _told(series: Series, telling: Sequence[_Part]) -> str:
+    """Say what is unusual of these parts; where nothing is, that they are as usual."""
+    return _said(series, _unusual(series, telling) or telling)
 
 
 def _said(series: Series, parts: Collection[_Part]) -> str:

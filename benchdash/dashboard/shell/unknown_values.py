@@ -15,7 +15,13 @@ from benchdash.dashboard.shell.selection import EMPTY
 _MAX_NAMED: Final = 8
 _MAX_LENGTH: Final = 100
 # Parameters that are called otherwise in a sentence.
-_CALLED: Final = {"threads": "thread count", "show": "choice of columns", "sort": "order", "v": "version"}
+_CALLED: Final = {
+    "threads": "thread count",
+    "show": "choice of columns",
+    "sort": "order",
+    "v": "version",
+    "counterpart": "measurement with",
+}
 
 
 def unknown_value(what: str, value: str, known: Collection[str] = (), *, shown: str = "") -> str:

@@ -12,6 +12,7 @@ from benchdash.dashboard.shell import numbers, paging
 from benchdash.dashboard.shell.html import grid_cells, number_cells
 from benchdash.dashboard.templatetags.shell import statistics_url
 from benchdash.regressions.comparison import verdict_words
+from benchdash.results.wording import COUNTERPART
 
 register = template.Library()
 
@@ -40,6 +41,7 @@ _TONES: Final = {
 
 register.filter("number", numbers.number)
 register.filter("count", numbers.count)
+register.filter("counted", numbers.counted)
 register.filter("change", numbers.change)
 register.filter("share", numbers.share)
 register.filter("ratio", numbers.ratio)
@@ -53,6 +55,7 @@ register.simple_tag(numbers.plus_minus, name="plus_minus")
 register.simple_tag(numbers.level, name="level")
 register.simple_tag(numbers.ratio_level, name="ratio_level")
 register.filter("total", paging.total)
+register.simple_tag(lambda: COUNTERPART, name="counterpart_label")
 register.filter("grid_cells", grid_cells)
 register.filter("number_cells", number_cells)
 

@@ -64,7 +64,7 @@ def _said(row: Standing) -> str:
     low, high, newest = (
         numbers.change(value - 1) for value in (min(row.curve), max(row.curve), row.curve[-1])
     )
-    text = f"{counted(len(row.curve), 'group')}, {low} to {high} of the level, newest {newest}"
+    text = f"{counted(len(row.curve), 'point')}, {low} to {high} of the level, newest {newest}"
     return f"{text}; {counted(len(row.changed_at), 'confirmed change')}" if row.changed_at else text
 
 

@@ -47,6 +47,8 @@ _SCORE = re.compile(rf"(?P<score>{NUMBER})(?: (?P<error>{NUMBER}))? {UNIT}")
 _SCORE_WITH_SIGN = re.compile(
     rf"(?P<score>{NUMBER_WITH_BLANKS}) {_SIGN} (?P<error>{NUMBER_WITH_BLANKS}) {UNIT}"
 )
+# Two numbers that are none: both of JMH's have decimals.
+_SCORE_WITH_BLANKS = re.compile(rf"(?P<score>[0-9]{{1,3}}(?: [0-9]{{3}})+[.,][0-9]+)(?P<error>) {UNIT}")
 _DECIMAL = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _POWER_OF_TEN = re.compile(r"10\^?(-?[0-9]{1,4})")
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -335,7 +337,9 @@ def columns_of(line: str) -> ScoreColumns | None:
 def number_text(text: str) -> NumberText | None:
     """Return the parts of ``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op`` or ``NaN ---``; None for other texts."""
     words = with_usual_signs(text)
-    found = _SCORE.fullmatch(words) or _SCORE_WITH_SIGN.fullmatch(words)
+    found = (
+        _SCORE_WITH_BLANKS.fullmatch(words) or _SCORE.fullmatch(words) or _SCORE_WITH_SIGN.fullmatch(words)
+    )
     if found:
         return NumberText(found["score"], found["error"] or "", found["unit"].replace(" ", ""))
     about = _ABOUT.fullmatch(words)

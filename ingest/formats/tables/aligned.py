@@ -15,7 +15,7 @@ from ingest.formats.report import FormatError
 from ingest.formats.tables.grids import heads_grid, says_metric
 from ingest.formats.tables.heads import HINT, counts_threads, heads_of, heads_workloads, tell_runs
 from ingest.formats.tables.layouts import is_title
-from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
+from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow, counted
 
 # A word is a match, which knows the columns of the screen that it covers.
 Words = Sequence[re.Match[str]]
@@ -25,6 +25,7 @@ _MAX_JOINED = 5
 _BORDER = frozenset("-=+ \t")
 # Numbers of their own, and words with a colon: what tools print as they run, and no names of columns.
 _NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
+_FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
 _MAX_LINES_ABOVE = 10
 
 
@@ -51,7 +52,7 @@ class AlignedRows:
     split: Split
 
     def table(self, lines: Sequence[str]) -> tuple[Table, int]:
-        rows: list[Row] = []
+        rows: list[TableRow] = []
         after_blank = False
         for number, text in enumerate(lines[self.index + 1 :], start=self.index + 2):
             cells = self.split(text)
@@ -62,7 +63,7 @@ class AlignedRows:
             elif tuple(cells) == self.names or self._ends(lines, number - 1, cells, after_blank=after_blank):
                 return self._table(rows), number - 1
             elif len(cells) == len(self.names):
-                rows.append(Row(number, tuple(cells)))
+                rows.append(TableRow(number, tuple(cells)))
             else:
                 raise FormatError(
                     f"{counted(len(cells), 'cell')} under {counted(len(self.names), 'column')}", number
@@ -75,7 +76,7 @@ class AlignedRows:
         is_text = len(cells) != len(self.names) and sum(map(is_cell, lines[index].split())) < 2
         return is_text or find_aligned(lines, index) is not None
 
-    def _table(self, rows: Sequence[Row]) -> Table:
+    def _table(self, rows: Sequence[TableRow]) -> Table:
         return Table(self.index + 1, self.names, tuple(rows))
 
 
@@ -190,7 +191,8 @@ class AlignedGrid:
         _check_labels(self.columns, rows)
         width = len(self.columns)
         grid_rows = tuple(
-            Row(number, (" ".join(_texts(words[:-width])), *_texts(words[-width:]))) for number, words in rows
+            TableRow(number, (" ".join(_texts(words[:-width])), *_texts(words[-width:])))
+            for number, words in rows
         )
         return Table(self.index + 1, self.names, grid_rows), stop
 
@@ -209,6 +211,12 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
                 f"a name and {counted(numbers, 'number')} under {counted(width, 'column')}", number
             )
     misplaced = [number for number, words in rows if not _is_aligned(words, columns)]
+    if misplaced and all(_may_part_thousands(words, width) for _, words in rows):
+        raise FormatError(
+            "do the blanks part thousands, or are these numbers of a name? Write the numbers without blanks, "
+            "or send the table as CSV",
+            misplaced[0],
+        )
     # Where every name ends in as many numbers, none of them can be a value: there would be too many.
     counts = {min(_cells_at_end(words), len(words) - 1) for _, words in rows}
     if misplaced and len(counts) > 1 and max(counts) > width:
@@ -217,6 +225,16 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
             "Put them under their columns, or send the table as CSV",
             misplaced[0],
         )
+
+
+def _may_part_thousands(words: Words, width: int) -> bool:
+    """Return whether each of the last numbers may be two groups of digits: ``19 543 22 104``."""
+    groups = [word[0] for word in words[-2 * width :]]
+    return (
+        len(groups) == 2 * width
+        and all(map(_FIRST_DIGITS.fullmatch, groups[::2]))
+        and all(map(_THREE_DIGITS.fullmatch, groups[1::2]))
+    )
 
 
 def _is_aligned(words: Words, columns: Words) -> bool:

@@ -21,7 +21,7 @@ from ingest.formats.tables.entries import RunEntry
 from ingest.formats.tables.grids import read_grid, refuse_ratios, refuse_relative, says_metric
 from ingest.formats.tables.metric_words import Metric
 from ingest.formats.tables.reading import Entries
-from ingest.formats.tables.table import Row, Table, counted
+from ingest.formats.tables.table import Table, TableRow, counted
 
 _NAMED = re.compile(r"\s*(col-[0-9]{1,9})\s*:\s*(\S.*)", re.IGNORECASE)
 _HEAD = re.compile(r"col-[0-9]{1,9}(?:\s+col-[0-9]{1,9})*\s*", re.IGNORECASE)
@@ -99,7 +99,7 @@ def _columns(columns: Sequence[str], line: int, names: Mapping[str, tuple[int, s
     return [names[column][1] for column in columns]
 
 
-def _rows(lines: Sequence[str], head: int) -> list[Row]:
+def _rows(lines: Sequence[str], head: int) -> list[TableRow]:
     width = len(lines[head].split())
     separator = "\t" if "\t" in lines[head].strip() else None
     rows = []
@@ -115,7 +115,7 @@ def _rows(lines: Sequence[str], head: int) -> list[Row]:
                 "behind them are meant",
                 number,
             )
-        rows.append(Row(number, (" ".join(cells[-1].split()), *cells[:-1])))
+        rows.append(TableRow(number, (" ".join(cells[-1].split()), *cells[:-1])))
     return rows
 
 

@@ -22,7 +22,7 @@ from enum import Enum
 from ingest.formats.cells import Quantity, quantity
 from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
-from ingest.formats.tables.heads import Head, heads_of, thread_word_rank
+from ingest.formats.tables.heads import ColumnHead, heads_of, thread_word_rank
 from ingest.formats.tables.machine_columns import cpu_columns
 from ingest.formats.tables.metric_words import Metric, time_factor
 from ingest.formats.tables.other_languages import in_english
@@ -54,6 +54,7 @@ _MEASURED_WORDS = frozenset({
 _IDENTITY = re.compile(
     r"(?:.*[\s_-])?(?:ids?|pid|port|seed|code|uuid|child|run)|index|no\.?|nr\.?|year|#", re.IGNORECASE
 )
+_DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9},[0-9]{1,9}\s*")
 _CPU_SECONDS = re.compile(r"(?:server|client)_cpu_s", re.IGNORECASE)
 _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
@@ -68,7 +69,7 @@ _MAX_SHOWN = 60
 _ROUND_DIGITS = 2
 
 
-class Role(Enum):
+class ColumnRole(Enum):
     FACT = "fact"
     VALUE = "value"
     SETTING = "setting"
@@ -78,7 +79,7 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column and what it is.
 
     ``fact`` is the meaning of a fact (``threads``), ``metric`` that of a value, and ``of`` what else the head
@@ -88,7 +89,7 @@ class Column:
 
     index: int
     name: str
-    role: Role
+    role: ColumnRole
     fact: str = ""
     metric: Metric | None = None
     of: str = ""
@@ -101,14 +102,14 @@ class Column:
 class Columns:
     """The columns of a table in their order, and what their sender should know."""
 
-    all: tuple[Column, ...]
+    all: tuple[TableColumn, ...]
     warnings: tuple[str, ...]
 
-    def with_role(self, role: Role) -> list[Column]:
+    def with_role(self, role: ColumnRole) -> list[TableColumn]:
         return [column for column in self.all if column.role is role]
 
-    def fact(self, meaning: str) -> Column | None:
-        return next((one for one in self.all if one.role is Role.FACT and one.fact == meaning), None)
+    def fact(self, meaning: str) -> TableColumn | None:
+        return next((one for one in self.all if one.role is ColumnRole.FACT and one.fact == meaning), None)
 
 
 def columns_of(table: Table) -> Columns:
@@ -152,7 +153,7 @@ class _Understanding:
     def _numbers(self, index: int) -> list[Quantity]:
         return [one for one in self.quantities[index] if one is not None]
 
-    def _column(self, index: int) -> Column | None:
+    def _column(self, index: int) -> TableColumn | None:
         """Return what a column is by its own head and cells; None for one that only counts the rows."""
         head, name = self.heads[index], self.table.names[index]
         if not name:
@@ -166,17 +167,17 @@ class _Understanding:
         if not self.cells[index] and head.named is None:
             return None
         if head.is_derived and (self._is_numeric(index) or not self.cells[index]):
-            return Column(index, name, Role.LEFT_OUT)
+            return TableColumn(index, name, ColumnRole.LEFT_OUT)
         if head.named is not None:
-            return Column(index, name, Role.VALUE, metric=head.named.metric, of=head.named.of)
+            return TableColumn(index, name, ColumnRole.VALUE, metric=head.named.metric, of=head.named.of)
         if self._is_numeric(index):
             return self._column_of_numbers(index, head)
         return self._text(index, head)
 
-    def _fact(self, index: int, head: Head) -> Column:
+    def _fact(self, index: int, head: ColumnHead) -> TableColumn:
         meaning = head.meaning or ""
         if meaning == "value" and not self._names_values():
-            return Column(index, head.text, Role.TEXT)
+            return TableColumn(index, head.text, ColumnRole.TEXT)
         if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
             meaning = "threads"
         is_text = bool(self.cells[index]) and not self._is_numeric(index)
@@ -186,10 +187,10 @@ class _Understanding:
             counting = [one for one in self.heads if one.meaning == "threads"]
             first = min(counting, key=lambda one: thread_word_rank(one.text))
             if first is not head and thread_word_rank(first.text) < thread_word_rank(head.text):
-                return Column(index, head.text, Role.SETTING)
-        return Column(index, head.text, Role.FACT, fact=meaning)
+                return TableColumn(index, head.text, ColumnRole.SETTING)
+        return TableColumn(index, head.text, ColumnRole.FACT, fact=meaning)
 
-    def _counts_elsewhere(self, head: Head) -> bool:
+    def _counts_elsewhere(self, head: ColumnHead) -> bool:
         return any(one.meaning == "threads" and one is not head for one in self.heads)
 
     def _names_values(self) -> bool:
@@ -197,44 +198,58 @@ class _Understanding:
         meanings = {head.meaning for head in self.heads}
         return not meanings.isdisjoint({"metric", "unit"}) or not any(head.named for head in self.heads)
 
-    def _text(self, index: int, head: Head) -> Column:
+    def _text(self, index: int, head: ColumnHead) -> TableColumn:
         texts = [str(cell) for cell in self.cells[index]]
         name = head.text
+        self._refuse_numbers(index, head, texts)
         if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
-            return Column(index, name, Role.FACT, fact="time")
+            return TableColumn(index, name, ColumnRole.FACT, fact="time")
         if head.is_note or any(_MONEY.search(text) for text in texts):
-            return Column(index, name, Role.NOTE)
+            return TableColumn(index, name, ColumnRole.NOTE)
         if head.is_derived or (texts and all(_is_change(text) for text in texts)):
-            return Column(index, name, Role.LEFT_OUT)
+            return TableColumn(index, name, ColumnRole.LEFT_OUT)
         has_workloads = bool(texts) and all(_is_workload(text) for text in texts)
         if has_workloads and not any(one.meaning == "workload" for one in self.heads):
-            return Column(index, name, Role.FACT, fact="workload")
+            return TableColumn(index, name, ColumnRole.FACT, fact="workload")
         has_products = head.is_database and not any(one.meaning == "product" for one in self.heads)
         if has_products and any(said_by(text).product for text in texts):
-            return Column(index, name, Role.FACT, fact="product")
-        return Column(index, name, Role.TEXT)
+            return TableColumn(index, name, ColumnRole.FACT, fact="product")
+        return TableColumn(index, name, ColumnRole.TEXT)
 
-    def _column_of_numbers(self, index: int, head: Head) -> Column:
+    def _refuse_numbers(self, index: int, head: ColumnHead, texts: Sequence[str]) -> None:
+        """Raise FormatError for decimal commas, and for words under ``p95``: neither is a setting."""
+        has_commas = bool(texts) and all(map(_DECIMAL_COMMA.fullmatch, texts))
+        if not has_commas and (head.statistic is None or not texts):
+            return
+        words = next(text for text in texts if _quantity(text) is None)
+        line = next(row.line for row in self.table.rows if str(row.cells[index]) == words)
+        if _DECIMAL_COMMA.fullmatch(words):
+            raise FormatError(
+                f"the number {words[:40]!r} has a comma; write digits and a decimal point", line
+            )
+        raise FormatError(f"{words[:40]!r} under {head.text[:40]!r} is not a number", line)
+
+    def _column_of_numbers(self, index: int, head: ColumnHead) -> TableColumn:
         name, numbers = head.text, self._numbers(index)
         counts_repetitions = name.casefold() == "run" and self._is_whole(index)
         if counts_repetitions and not any(one.meaning == "repetition" for one in self.heads):
-            return Column(index, name, Role.FACT, fact="repetition")
+            return TableColumn(index, name, ColumnRole.FACT, fact="repetition")
         if head.is_note or _CPU_SECONDS.fullmatch(name) or _IDENTITY.fullmatch(name):
-            return Column(index, name, Role.NOTE)
+            return TableColumn(index, name, ColumnRole.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
-            return Column(index, name, Role.LEFT_OUT)
+            return TableColumn(index, name, ColumnRole.LEFT_OUT)
         if (metric := self._time_beside_a_rate(head)) is not None:
-            return Column(index, name, Role.VALUE, metric=metric)
+            return TableColumn(index, name, ColumnRole.VALUE, metric=metric)
         if head.own is None:
-            return Column(index, name, Role.NOTE)
+            return TableColumn(index, name, ColumnRole.NOTE)
         metric = _with_unit_of_cells(head.own, numbers)
         if not head.is_declared and self._is_setting(index, name):
-            return Column(index, name, Role.SETTING)
+            return TableColumn(index, name, ColumnRole.SETTING)
         is_measured = metric.is_declared or bool(_words(name) & _MEASURED_WORDS)
         is_doubtful = not is_measured and self._is_whole(index) and self._is_round(index)
-        return Column(index, name, Role.VALUE, metric=metric, is_doubtful=is_doubtful)
+        return TableColumn(index, name, ColumnRole.VALUE, metric=metric, is_doubtful=is_doubtful)
 
-    def _time_beside_a_rate(self, head: Head) -> Metric | None:
+    def _time_beside_a_rate(self, head: ColumnHead) -> Metric | None:
         """Return the response time of a head such as ``p95`` or ``avg``, where rates stand beside it.
 
         An average alone may be of anything; beside a percentile it is of the same times.
@@ -285,7 +300,7 @@ class _Understanding:
             and values == [one + first for one in counts]
         )
 
-    def _with_cpu_times(self, found: list[Column]) -> list[Column]:
+    def _with_cpu_times(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, with those that hold CPU times for metrics."""
         own = [column for column in found if column.metric and column.metric.is_own]
         numbers = {
@@ -302,32 +317,36 @@ class _Understanding:
             for column in found
         ]
 
-    def _with_names_of_rows(self, found: list[Column]) -> list[Column]:
+    def _with_names_of_rows(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, the first of them a setting where nothing else names the rows."""
         first = found[0] if found else None
         names_rows = any(
-            column.role in (Role.TEXT, Role.SETTING)
-            or (column.role is Role.FACT and column.fact not in {"count", "seconds", "error"})
+            column.role in (ColumnRole.TEXT, ColumnRole.SETTING)
+            or (column.role is ColumnRole.FACT and column.fact not in {"count", "seconds", "error"})
             for column in found
         )
         if (
             first is None
             or names_rows
-            or first.role is not Role.VALUE
+            or first.role is not ColumnRole.VALUE
             or not (first.metric and first.metric.is_own)
         ):
             return found
         if first.metric.is_declared and self.heads[first.index].is_declared:
             return found
         return (
-            [replace(first, role=Role.SETTING, metric=None), *found[1:]]
+            [replace(first, role=ColumnRole.SETTING, metric=None), *found[1:]]
             if self._is_whole(first.index)
             else found
         )
 
-    def _with_crossed_settings(self, found: list[Column]) -> list[Column]:
+    def _with_crossed_settings(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, with one that alone tells rows apart, as in a crossed design, for a setting."""
-        naming = [column for column in found if column.role in (Role.FACT, Role.TEXT, Role.SETTING)]
+        naming = [
+            column
+            for column in found
+            if column.role in (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
+        ]
         if any(column.fact == "metric" for column in naming):
             return found
         identities = [self._identity(row.cells, naming) for row in self.table.rows]
@@ -336,10 +355,14 @@ class _Understanding:
         for place, column in enumerate(found):
             is_own = column.metric is not None and column.metric.is_own and not column.metric.is_declared
             if is_own and self._is_whole(column.index) and self._is_crossed(column, identities):
-                return [*found[:place], replace(column, role=Role.SETTING, metric=None), *found[place + 1 :]]
+                return [
+                    *found[:place],
+                    replace(column, role=ColumnRole.SETTING, metric=None),
+                    *found[place + 1 :],
+                ]
         return found
 
-    def _is_crossed(self, column: Column, identities: Sequence[object]) -> bool:
+    def _is_crossed(self, column: TableColumn, identities: Sequence[object]) -> bool:
         values = [row.cells[column.index] for row in self.table.rows]
         pairs = set(zip(identities, values, strict=True))
         counts = set(Counter(values).values())
@@ -347,12 +370,12 @@ class _Understanding:
         return is_few and len(counts) == 1 and len(pairs) == len(values)
 
     @staticmethod
-    def _identity(cells: Sequence[Cell], naming: Sequence[Column]) -> tuple[Cell, ...]:
+    def _identity(cells: Sequence[Cell], naming: Sequence[TableColumn]) -> tuple[Cell, ...]:
         return tuple(
             cells[column.index] for column in naming if column.fact not in {"count", "seconds", "time"}
         )
 
-    def _with_metrics_of_parts(self, found: list[Column]) -> Iterator[Column]:
+    def _with_metrics_of_parts(self, found: list[TableColumn]) -> Iterator[TableColumn]:
         """Yield the columns, those of a known metric with what the rest of their head means.
 
         Where every metric is one of a part, each part has its own runs. Else
@@ -361,7 +384,7 @@ class _Understanding:
         values = [
             column
             for column in found
-            if column.role is Role.VALUE and column.metric and not column.metric.is_own
+            if column.role is ColumnRole.VALUE and column.metric and not column.metric.is_own
         ]
         parts = {_statistic_free(column) for column in values}
         has_own_runs = "" not in parts and (len(parts) > 1 or any(map(_names_product, parts)))
@@ -377,7 +400,7 @@ class _Understanding:
             else:
                 yield replace(column, of=part)
 
-    def _own_of_part(self, column: Column) -> Metric:
+    def _own_of_part(self, column: TableColumn) -> Metric:
         known, head = column.metric or Metric(column.name), self.heads[column.index]
         name = head.own.name if head.own else known.name
         direction = known.reading(0, 1).direction
@@ -392,12 +415,12 @@ class _Understanding:
             True,
         )
 
-    def _check_twice(self, found: Sequence[Column]) -> None:
+    def _check_twice(self, found: Sequence[TableColumn]) -> None:
         given: dict[tuple[str, str], str] = {}
         for column in found:
-            if column.role is Role.FACT:
+            if column.role is ColumnRole.FACT:
                 says = column.fact
-            elif column.role is Role.VALUE and column.metric:
+            elif column.role is ColumnRole.VALUE and column.metric:
                 says = column.metric.name
             else:
                 says = column.name
@@ -407,34 +430,34 @@ class _Understanding:
                     self.table.line,
                 )
             given[says, column.of] = column.name
-        values = [column for column in found if column.role is Role.VALUE]
+        values = [column for column in found if column.role is ColumnRole.VALUE]
         value = next((column for column in found if column.fact == "value"), None)
         if value and values:
             raise FormatError(
                 f"the numbers stand both under {values[0].name!r} and under {value.name!r}", self.table.line
             )
 
-    def _tell(self, column: Column) -> None:
+    def _tell(self, column: TableColumn) -> None:
         """Note what the sender should know of a column."""
         name = column.name[:_MAX_SHOWN]
         match column.role:
-            case Role.LEFT_OUT:
+            case ColumnRole.LEFT_OUT:
                 self.warnings.append(f"the column {name!r} is computed from others and was left out")
-            case Role.SETTING:
+            case ColumnRole.SETTING:
                 self.warnings.append(f"the column {name!r} is taken for a setting, not for a metric")
-            case Role.NOTE:
+            case ColumnRole.NOTE:
                 self.warnings.append(f"the column {name!r} is kept as a fact, not as a metric")
-            case Role.VALUE if (
+            case ColumnRole.VALUE if (
                 column.metric and column.metric.is_own and not self.heads[column.index].is_declared
             ):
                 self.warnings.append(own_metric_warning(column.metric, name))
-            case Role.VALUE if column.metric and self._lacks_unit(column):
+            case ColumnRole.VALUE if column.metric and self._lacks_unit(column):
                 self.warnings.append(
                     f"the column {name!r} names no unit; its times were taken as milliseconds: "
                     "write '(ms)' behind it"
                 )
 
-    def _lacks_unit(self, column: Column) -> bool:
+    def _lacks_unit(self, column: TableColumn) -> bool:
         head = self.heads[column.index]
         is_time = column.metric is not None and column.metric.normal_unit == "ms"
         names_none = (head.named is not None and head.named.lacks_unit) or head.statistic is not None
@@ -509,12 +532,12 @@ def _is_round(value: float) -> bool:
     return len(digits) <= _ROUND_DIGITS or is_power_of_two
 
 
-def _statistic_free(column: Column) -> str:
+def _statistic_free(column: TableColumn) -> str:
     """Return the rest of a head, without a word that says that a rate is the average one."""
     return "" if column.of.casefold() in _STATISTICS_OF_RATES else column.of
 
 
-def _is_other_statistic(column: Column) -> bool:
+def _is_other_statistic(column: TableColumn) -> bool:
     return column.of.casefold() in _OTHER_STATISTICS
 
 

@@ -14,8 +14,8 @@ from ingest.formats.tables.drawn import check_footer, drawn_table, holds_numbers
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
-from ingest.formats.tables.layouts import Layout
-from ingest.formats.tables.metric_words import Metric, mentions
+from ingest.formats.tables.layouts import TableLayout
+from ingest.formats.tables.metric_words import Metric, title_mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
 from ingest.formats.tables.separated import find_separated
@@ -146,7 +146,7 @@ def _names(table: Table) -> list[str]:
 
 def _without_metric(text: str) -> str:
     english = in_english(text)
-    found = list(mentions(english))
+    found = title_mentions(english)
     if not found:
         return text
     for mention in reversed(found):
@@ -302,7 +302,7 @@ def _texts_above(block: DocumentBlock) -> list[str]:
     return [*block.headings[-1:], *block.caption, *block.lines[:0]]
 
 
-def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> Layout | None:
+def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> TableLayout | None:
     """Return the table that is not drawn and begins near the top of a block."""
     start = block.line - 1
     within = lines[: start + len(block.lines)]
@@ -311,7 +311,7 @@ def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool)
     return next(filter(None, layouts), None)
 
 
-def _layout_at(lines: Sequence[str], index: int, *, is_sure: bool) -> Layout | None:
+def _layout_at(lines: Sequence[str], index: int, *, is_sure: bool) -> TableLayout | None:
     if not lines[index].strip() or lines[index].lstrip().startswith(("|", "+-")):
         return None
     return find_separated(lines, index, is_sure=is_sure) or find_aligned(lines, index, is_sure=is_sure)

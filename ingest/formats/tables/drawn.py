@@ -8,10 +8,10 @@ from ingest.formats.cells import is_missing, is_quantity
 from ingest.formats.documents import DocumentBlock, plain_text
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import names_setting
-from ingest.formats.tables.grids import heads_grid, says_metric
+from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_of_time, is_transposed, tell_runs
 from ingest.formats.tables.layouts import trimmed
-from ingest.formats.tables.table import MAX_COLUMNS, Row, Table, counted
+from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow, counted
 
 _DRAWN = "|"
 _BORDER = frozenset("+-|: =\t")
@@ -27,7 +27,7 @@ class DrawnTable:
 
     index: int
     names: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     is_published: bool
     ends: bool
 
@@ -39,10 +39,12 @@ class DrawnTable:
         table = Table(self.index + 1, names, fitting, is_published=self.is_published)
         return table, [] if self.ends else [missing]
 
-    def _padded(self, row: Row) -> Row:
+    def _padded(self, row: TableRow) -> TableRow:
         """Return a row with the empty cells that a reader of Markdown sees behind its last one."""
         lacking = len(self.names) - len(row.cells)
-        return Row(row.line, (*row.cells, *[""] * lacking)) if lacking > 0 and len(row.cells) > 1 else row
+        return (
+            TableRow(row.line, (*row.cells, *[""] * lacking)) if lacking > 0 and len(row.cells) > 1 else row
+        )
 
 
 def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> DrawnTable:
@@ -52,7 +54,7 @@ def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> DrawnTable:
     has_sides = drawn[0][1].lstrip().startswith(_DRAWN) if drawn else True
     cells = [(number, _cells(line, has_sides=has_sides)) for number, line in drawn]
     names = cells[0][1] if cells else ()
-    rows = tuple(Row(number, row) for number, row in cells[1:] if any(row))
+    rows = tuple(TableRow(number, row) for number, row in cells[1:] if any(row))
     is_published = (
         has_sides and not any(map(_is_corner, block.lines)) and not _is_corner(_above(block, lines))
     )
@@ -77,7 +79,13 @@ def tells_results(drawn: DrawnTable, titles: Sequence[str]) -> bool:
     head, *columns = names
     while columns and not columns[-1]:
         columns.pop()
-    return bool(columns) and heads_grid(head, columns, looks_sure=says_metric(head, titles))
+    return bool(columns) and heads_grid(
+        head, columns, looks_sure=says_metric(head, titles) or _says_in_cells(drawn)
+    )
+
+
+def _says_in_cells(drawn: DrawnTable) -> bool:
+    return metric_of_cells(cell for row in drawn.rows for cell in row.cells[1:]) is not None
 
 
 def holds_numbers(drawn: DrawnTable) -> bool:

@@ -4,22 +4,24 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from benchdash.results.readings import LOWER
 from ingest.formats.cells import is_number, quantity
 from ingest.formats.headings import product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
-from ingest.formats.tables.columns import Column, Columns, Role
+from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_of_another_format
 from ingest.formats.tables.metric_words import (
     TITLE_WORDS,
     Mention,
     Metric,
-    mentions,
     metric_named,
     names_metric,
+    time_factor,
+    title_mentions,
 )
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_columns
-from ingest.formats.tables.table import Cell, Row, Table, refuse_copies
+from ingest.formats.tables.table import Cell, Table, TableRow, refuse_copies
 
 NOTHING_SAYS = (
     f"nothing says what the numbers are; write a title above the table, with {TITLE_WORDS}, "
@@ -32,6 +34,9 @@ _QUERY_HEADS = frozenset({"query", "queries"})
 # Ratios stay below this; in a table of rates at least one number does not.
 _MIN_RATE = 10
 _MIN_RELATIVE_ROWS = 3
+_UNIT_BEHIND = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[A-Za-zµ%/]{1,10})[)\]]")
+# The queries of TPC-H and TPC-DS are timed, mostly.
+_NUMBERED_QUERY = re.compile(r"(?:Q(?:uery)?[ .#]?[0-9]+[a-z]?|total|sum|geo.*)", re.IGNORECASE)
 _EMPTY_TITLES = frozenset(
     {"", "result", "results", "throughput", "performance", "benchmark", "in", "by", "and"}
 )
@@ -72,12 +77,15 @@ def read_grid(table: Table, sent: Metric | None = None) -> Entries:
     ``sent`` is what the sender says that they are; it settles it. Raise FormatError where nobody says it, and
     for every row and cell that cannot be understood.
     """
+    table, unit = _without_units(table)
     _check(table)
     refuse_relative(table.titles)
+    if unit and sent is None:
+        sent = _metric_in(unit, table)
     metric, workload, warnings = _metric_and_workload(table, sent)
     _refuse_ratios_to_first(table)
     columns = Columns(tuple(_columns(table, metric)), ())
-    left_out = [column.name for column in columns.with_role(Role.LEFT_OUT)]
+    left_out = [column.name for column in columns.with_role(ColumnRole.LEFT_OUT)]
     warnings += [f"the column {name[:60]!r} is computed from others and was left out" for name in left_out]
     found = read_columns(table, columns)
     entries = tuple(
@@ -87,7 +95,31 @@ def read_grid(table: Table, sent: Metric | None = None) -> Entries:
     return Entries(entries, (*warnings, *found.warnings))
 
 
-def _columns(table: Table, metric: Metric) -> Iterable[Column]:
+def _without_units(table: Table) -> tuple[Table, str]:
+    """Return the table without a unit that stands behind all names over its columns, and the unit."""
+    found = [_UNIT_BEHIND.fullmatch(name) for name in table.names[1:] if not head_of(name).is_derived]
+    units = {one["unit"].casefold() if one else "" for one in found}
+    if len(units) != 1 or not (unit := next(iter(units))) or names_metric(unit):
+        return table, ""
+    names = (one["name"] if (one := _UNIT_BEHIND.fullmatch(name)) else name for name in table.names[1:])
+    return replace(table, names=(table.names[0], *names)), unit
+
+
+def _metric_in(unit: str, table: Table) -> Metric | None:
+    """Return the metric whose unit alone stands behind names: the time of a query, unless a title names one.
+
+    Raise FormatError for a unit that says nothing of it.
+    """
+    if any(names_metric(text) for _, text in table.titles):
+        return None
+    if unit in {"s", "sec", "seconds"}:
+        return Metric("total_time")
+    if time_factor(unit):
+        return Metric("time", unit=unit, direction=LOWER, is_own=True, is_declared=True)
+    raise FormatError(NOTHING_SAYS, table.line)
+
+
+def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     head, *names = table.names
     counts = [thread_count(name) for name in names]
     are_counts = any(counts) and all(
@@ -98,17 +130,21 @@ def _columns(table: Table, metric: Metric) -> Iterable[Column]:
     if are_counts:
         yield _label_beside_counts(table)
     elif names_of_rows:
-        yield Column(0, head, Role.FACT, fact=names_of_rows)
+        yield TableColumn(0, head, ColumnRole.FACT, fact=names_of_rows)
     else:
-        yield Column(0, head, Role.FACT, fact="threads" if counts_threads(head) else "workload")
+        yield TableColumn(0, head, ColumnRole.FACT, fact="threads" if counts_threads(head) else "workload")
     for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
         is_derived = (head_of(name).is_derived and not is_version(name)) or (are_counts and count is None)
         if is_derived or _is_change(table, index):
-            yield Column(index, name, Role.LEFT_OUT)
+            yield TableColumn(index, name, ColumnRole.LEFT_OUT)
         elif are_counts:
-            yield Column(index, name, Role.VALUE, metric=metric, threads=_threads(name, table.line))
+            yield TableColumn(
+                index, name, ColumnRole.VALUE, metric=metric, threads=_threads(name, table.line)
+            )
         else:
-            yield Column(index, name, Role.VALUE, metric=metric, of=name, names_product=not names_of_rows)
+            yield TableColumn(
+                index, name, ColumnRole.VALUE, metric=metric, of=name, names_product=not names_of_rows
+            )
 
 
 def _names_of_rows(head: str, names: Sequence[str]) -> str:
@@ -125,17 +161,17 @@ def _is_workload(name: str) -> bool:
     return said.workload is not None and said.product is None and said.version is None
 
 
-def _label_beside_counts(table: Table) -> Column:
+def _label_beside_counts(table: Table) -> TableColumn:
     """Return the first column of a table of thread counts: products, or what its head says."""
     head = table.names[0]
     if heads_workloads(head):
-        return Column(0, head, Role.FACT, fact="workload")
+        return TableColumn(0, head, ColumnRole.FACT, fact="workload")
     labels = [str(row.cells[0]) for row in table.rows]
     is_unknown = bool(head) and not counts_threads(head) and head_of(head).meaning is None
     has_versions = any(product_and_version(label)[1] for label in labels)
     if is_unknown and not has_versions and not head_of(head).is_database:
-        return Column(0, head, Role.TEXT)
-    return Column(0, head, Role.FACT, fact="product")
+        return TableColumn(0, head, ColumnRole.TEXT)
+    return TableColumn(0, head, ColumnRole.FACT, fact="product")
 
 
 def _threads(name: str, line: int) -> int:
@@ -191,10 +227,15 @@ def _check(table: Table) -> None:
 def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str | None, list[str]]:
     """Return the metric that sender or titles name, the rest of the title as workload, and warnings."""
     texts = [(line, text) for line, text in table.titles]
-    found = [(line, text, mention) for line, text in texts for mention in mentions(in_english(text))]
+    found = [(line, text, mention) for line, text in texts for mention in title_mentions(in_english(text))]
     if not found:
         metric = sent or table.metric or _metric_of_cells(table)
-        if metric is None and table.names[0].casefold() in _QUERY_HEADS and not table.titles:
+        are_numbered = all(_NUMBERED_QUERY.fullmatch(str(row.cells[0])) for row in table.rows)
+        if (
+            metric is None
+            and table.names[0].casefold() in _QUERY_HEADS
+            and not (table.titles or are_numbered)
+        ):
             metric = Metric("qps")
         if metric is None:
             refuse_ratios(table.rows, table.line)
@@ -250,10 +291,14 @@ def _workload(name: str) -> str | None:
 
 def _metric_of_cells(table: Table) -> Metric | None:
     """Return the metric that all cells name behind their numbers: ``17,109 QPS``."""
+    return metric_of_cells(cell for row in table.rows for cell in row.cells[1:])
+
+
+def metric_of_cells(cells: Iterable[Cell]) -> Metric | None:
+    """Return the metric that all cells with numbers name behind them."""
     units = {
         found.unit
-        for row in table.rows
-        for cell in row.cells[1:]
+        for cell in cells
         if isinstance(cell, str) and (found := quantity(cell)) and found.unit not in {"x", "×", "倍", "%"}
     }
     return metric_named(units.pop()) if len(units) == 1 else None
@@ -273,7 +318,7 @@ def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:
             raise FormatError(RELATIVE, line)
 
 
-def refuse_ratios(rows: Iterable[Row], line: int) -> None:
+def refuse_ratios(rows: Iterable[TableRow], line: int) -> None:
     """Raise FormatError where nothing says what the numbers are, and all are as small as ratios are."""
     numbers = _numbers(cell for row in rows for cell in row.cells[1:])
     if numbers and max(numbers) < _MIN_RATE:

@@ -102,7 +102,7 @@ _NAMING = frozenset({"workload", "product", "server", "version"})
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ColumnHead:
     """A name over a column as it was understood.
 
     ``meaning`` is the fact that stands below it, ``named`` the metric that it names. ``is_declared`` says
@@ -164,19 +164,19 @@ def heads_workloads(head: str) -> bool:
 
 
 @lru_cache(maxsize=2000)
-def head_of(text: str) -> Head:
+def head_of(text: str) -> ColumnHead:
     """Return what a name over a column means."""
     if (meaning := meaning_of(text)) is not None:
-        return Head(text, meaning)
+        return ColumnHead(text, meaning)
     if not HINT.search(text):
-        return Head(text)
+        return ColumnHead(text)
     named = metric_of_head(text)
     if named and named.of and _DERIVED.fullmatch(named.of):
         named = None
-    return Head(text, named=named, is_declared=is_declaration(text))
+    return ColumnHead(text, named=named, is_declared=is_declaration(text))
 
 
-def heads_of(names: Iterable[str]) -> list[Head]:
+def heads_of(names: Iterable[str]) -> list[ColumnHead]:
     return [head_of(name) for name in names]
 
 

@@ -5,10 +5,10 @@ from typing import Protocol
 
 from ingest.formats.report import FormatError
 from ingest.formats.tables.metric_words import names_metric
-from ingest.formats.tables.table import Row, Table, counted
+from ingest.formats.tables.table import Table, TableRow, counted
 
 
-class Layout(Protocol):
+class TableLayout(Protocol):
     """A table whose first line is known."""
 
     def table(self, lines: Sequence[str]) -> tuple[Table, int]:
@@ -19,7 +19,7 @@ class Layout(Protocol):
         ...
 
 
-def trimmed(names: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def trimmed(names: Sequence[str], rows: Sequence[TableRow]) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
     """Return names and rows without empty columns at the end, as spreadsheets and trailing commas add them.
 
     Raise FormatError for a row whose cells do not fit to the names.
@@ -33,7 +33,7 @@ def trimmed(names: Sequence[str], rows: Sequence[Row]) -> tuple[tuple[str, ...],
             raise FormatError(
                 f"{counted(len(row.cells), 'cell')}, where the first line has {width}", row.line
             )
-        fitting.append(Row(row.line, row.cells[:width]))
+        fitting.append(TableRow(row.line, row.cells[:width]))
     return tuple(names[:width]), tuple(fitting)
 
 

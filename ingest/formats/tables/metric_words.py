@@ -63,7 +63,8 @@ _PHRASE = re.compile(
     rf"""
     (?<![\w.-])(?:
         (?P<rate>transaction|txn|trx|trn|quer|event|operation|op)(?:ies|y|s)?{_PER_SECOND}
-      | (?:(?P<before>{_STATISTIC})[\s.,_-]*{_TIME}(?!\w) | {_TIME}[\s,(_-]+(?P<after>{_STATISTIC})(?!\w))
+      | (?:(?P<before>{_STATISTIC})[\s.,_-]*{_TIME}(?!\w)
+          | {_TIME}(?:\s*[(\[](?P<own>{_UNIT})[)\]])?[\s,(_-]+(?P<after>{_STATISTIC})(?!\w))
         (?:[\s,)]*(?:in\s+)?[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?
       | (?P<name>tpm-?c|tpmtotal|[a-z]+(?:_[a-z0-9]+)*)(?![\w.-])
     )
@@ -173,16 +174,25 @@ def mentions(text: str) -> Iterator[Mention]:
                 continue
             metric, lacks_unit = Metric(word), False
         else:
-            metric, lacks_unit = Metric(_statistic(match["before"] or match["after"])), not match["unit"]
-            if match["unit"]:
-                metric = metric.in_unit(match["unit"], line=1)
+            unit = match["own"] or match["unit"]
+            metric, lacks_unit = Metric(_statistic(match["before"] or match["after"])), not unit
+            if unit:
+                metric = metric.in_unit(unit, line=1)
         yield Mention(metric, match.start(), match.end(), lacks_unit)
 
 
 @lru_cache(maxsize=2000)
 def names_metric(text: str) -> bool:
     """Return whether a title names a metric."""
-    return any(mentions(in_english(text)))
+    return bool(title_mentions(in_english(text)))
+
+
+def title_mentions(text: str) -> list[Mention]:
+    """Return the metrics that a title names; ``p95 (ms)`` is one where it is all of it."""
+    if found := list(mentions(text)):
+        return found
+    metric = metric_named(text) or statistic_of_head(text)
+    return [Mention(metric, 0, len(text), metric_named(text) is None)] if metric else []
 
 
 def metric_named(head: str) -> Metric | None:

@@ -24,7 +24,7 @@ from ingest.formats.tables.grids import read_grid
 from ingest.formats.tables.heads import heads_workloads, meaning_of, tell_runs
 from ingest.formats.tables.metric_words import Metric, metric_named, metric_of_sender
 from ingest.formats.tables.reading import Entries, read_rows
-from ingest.formats.tables.table import Cell, Row, Table
+from ingest.formats.tables.table import Cell, Table, TableRow
 
 _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
 _LIST = re.compile(r"\s*\[\s*(?=\{)")
@@ -83,7 +83,9 @@ def _report(records: Sequence[Record], facts: Mapping[str, Fact]) -> ParsedRepor
     names = tuple(dict.fromkeys(name for record in records for name in record.fields))
     if not tell_runs(names):
         raise FormatError("the columns name no metric, or nothing that it was measured on", records[0].line)
-    rows = tuple(Row(record.line, tuple(record.fields.get(name) for name in names)) for record in records)
+    rows = tuple(
+        TableRow(record.line, tuple(record.fields.get(name) for name in names)) for record in records
+    )
     return _report_of(read_rows(Table(records[0].line, names, rows)), facts)
 
 
@@ -254,7 +256,7 @@ def _grid(head: str, rows: Sequence[tuple[int, str, Mapping[str, object]]], metr
         line=rows[0][0],
         names=(head, *columns),
         rows=tuple(
-            Row(line, (label, *(_cell(row.get(name), name, line) for name in columns)))
+            TableRow(line, (label, *(_cell(row.get(name), name, line) for name in columns)))
             for line, label, row in rows
         ),
         metric=metric,

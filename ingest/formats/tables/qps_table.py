@@ -16,7 +16,7 @@ from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import find_column_block
 from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, table_of_nothing
-from ingest.formats.tables.entries import distinct_runs
+from ingest.formats.tables.entries import distinct_runs, warnings_of_points
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
@@ -26,7 +26,7 @@ from ingest.formats.tables.separated import (
     rows_of_one_number,
     rows_without_names,
 )
-from ingest.formats.tables.table import Row, Table, title_fact
+from ingest.formats.tables.table import Table, TableRow, title_fact
 
 _LINES_ABOVE_TABLE = 10
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
@@ -93,7 +93,7 @@ def _what_is_missing(table: Table) -> str:
     )
 
 
-def _ratios(rows: Sequence[Row]) -> str:
+def _ratios(rows: Sequence[TableRow]) -> str:
     try:
         refuse_ratios(rows, 1)
     except FormatError as error:
@@ -110,6 +110,7 @@ def parse(source: Source) -> ParsedReport:
     source.limits.check("cells", sum(cells))
     refuse_relative([(1, lines[0])])
     report = _report(lines, metric_of_sender(source.metric))
+    report = replace(report, warnings=(*report.warnings, *warnings_of_points(report.runs)))
     if source.ends_with_newline:
         return report
     cut = "the last line has no line end; if the file was cut off, its last number was too"

@@ -12,9 +12,9 @@ from ingest.formats.headings import Said, product_and_version, said_by
 from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError, ParsedRun
 from ingest.formats.tables.columns import (
-    Column,
+    ColumnRole,
     Columns,
-    Role,
+    TableColumn,
     columns_of,
     own_metric_warning,
     time_range_start,
@@ -22,10 +22,11 @@ from ingest.formats.tables.columns import (
 from ingest.formats.tables.entries import RunEntry, join_metrics
 from ingest.formats.tables.metric_words import Metric, metric_named, own_metric
 from ingest.formats.tables.other_languages import in_english
-from ingest.formats.tables.table import Cell, Row, Table, is_empty, refuse_copies
+from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_copies
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
+_NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
 _SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
@@ -78,12 +79,12 @@ class _Reading:
     warnings: list[str] = field(default_factory=list)
     has_thousands: bool = False
     own: dict[str, Metric] = field(default_factory=dict)
-    _parts: dict[tuple[str, int | None], list[Column]] = field(default_factory=dict)
+    _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
     named_by_texts: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        for column in self.columns.with_role(Role.VALUE):
+        for column in self.columns.with_role(ColumnRole.VALUE):
             self._parts.setdefault((column.of, column.threads), []).append(column)
         for columns in self._parts.values():
             for column in columns:
@@ -94,15 +95,15 @@ class _Reading:
         self.named_by_texts = self._settings_named_by_texts()
         self.constant = frozenset(
             column.index
-            for column in self.columns.with_role(Role.SETTING)
+            for column in self.columns.with_role(ColumnRole.SETTING)
             if len(set(self.table.cells_of(column.index))) < 2
         )
 
     def _settings_named_by_texts(self) -> frozenset[int]:
         """Return the settings that follow from the texts of a row: an instance type has its memory."""
-        texts = [column.index for column in self.columns.with_role(Role.TEXT)]
+        texts = [column.index for column in self.columns.with_role(ColumnRole.TEXT)]
         named = set()
-        for column in self.columns.with_role(Role.SETTING) if texts else ():
+        for column in self.columns.with_role(ColumnRole.SETTING) if texts else ():
             pairs = {
                 (tuple(row.cells[index] for index in texts), row.cells[column.index])
                 for row in self.table.rows
@@ -112,7 +113,9 @@ class _Reading:
         return frozenset(named)
 
     def remarks(self) -> Iterator[str]:
-        beside = [one for one in self.columns.with_role(Role.VALUE) if not one.of and one.threads is None]
+        beside = [
+            one for one in self.columns.with_role(ColumnRole.VALUE) if not one.of and one.threads is None
+        ]
         if len(self._parts) > 1 and beside:
             names = ", ".join(repr(one.name[:60]) for one in beside)
             yield f"{names} stands beside figures of several runs and belongs to none of them; left out"
@@ -121,14 +124,22 @@ class _Reading:
         if self.has_thousands:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
 
-    def entries(self, row: Row) -> Iterator[RunEntry]:
+    def entries(self, row: TableRow) -> Iterator[RunEntry]:
         """Yield the runs that a row tells of. Raise FormatError with the line."""
         cells = _RowCells(self, row)
         error = cells.text("error")
         for columns in self._parts.values() or ((),):
-            yield from self._entry(cells, columns, error)
+            try:
+                yield from self._entry(cells, columns, error)
+            except FormatError as refusal:
+                if not self.table.is_published:
+                    raise
+                self.warnings.append(f"line {row.line}: {refusal.message}; the row was left out")
+                return
 
-    def _entry(self, cells: "_RowCells", columns: Sequence[Column], error: str | None) -> Iterator[RunEntry]:
+    def _entry(
+        self, cells: "_RowCells", columns: Sequence[TableColumn], error: str | None
+    ) -> Iterator[RunEntry]:
         told = len(self.warnings)
         readings = cells.readings(columns)
         part = columns[0] if columns else None
@@ -162,7 +173,7 @@ class _RowCells:
     """A row with what its columns mean."""
 
     reading: _Reading
-    row: Row
+    row: TableRow
 
     @property
     def line(self) -> int:
@@ -175,7 +186,11 @@ class _RowCells:
     @property
     def label(self) -> str:
         """The cells that name the row, for a message."""
-        named = [one for one in self.columns.all if one.role in (Role.FACT, Role.TEXT, Role.SETTING)]
+        named = [
+            one
+            for one in self.columns.all
+            if one.role in (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
+        ]
         return next(
             (str(cell) for one in named if (cell := self._cell(one)) is not None), f"line {self.line}"
         )
@@ -188,13 +203,13 @@ class _RowCells:
         column = self.columns.fact(meaning)
         return None if column is None else self._cell(column)
 
-    def _cell(self, column: Column) -> Cell:
+    def _cell(self, column: TableColumn) -> Cell:
         cell = self.row.cells[column.index]
         return None if is_empty(cell) else cell
 
     # --- readings -----------------------------------------------------------------------------------------
 
-    def readings(self, columns: Sequence[Column]) -> tuple[Reading, ...]:
+    def readings(self, columns: Sequence[TableColumn]) -> tuple[Reading, ...]:
         unit = self.text("unit")
         found = []
         for column in columns:
@@ -225,7 +240,7 @@ class _RowCells:
 
     def _in_its_unit(self, metric: Metric, unit: str) -> Metric:
         """Return the metric in the row's unit; of several metrics only those that can have it change."""
-        others = [one.metric for one in self.columns.with_role(Role.VALUE) if one.metric]
+        others = [one.metric for one in self.columns.with_role(ColumnRole.VALUE) if one.metric]
         if not metric.accepts(unit) and any(other.accepts(unit) for other in others):
             return metric
         return metric.in_unit(unit, self.line)
@@ -260,7 +275,7 @@ class _RowCells:
 
     # --- the run ------------------------------------------------------------------------------------------
 
-    def run(self, readings: tuple[Reading, ...], part: Column | None) -> ParsedRun:
+    def run(self, readings: tuple[Reading, ...], part: TableColumn | None) -> ParsedRun:
         """Return the run that these readings belong to, as the row and the head above them say."""
         product, version = self.text("product"), self.text("version")
         server = self.text("server")
@@ -303,9 +318,9 @@ class _RowCells:
             if not text or (is_empty(cell) and text.casefold() != "none"):
                 continue
             is_name = quantity(text) is None and text.casefold() not in _SWITCHES
-            if column.fact == "configuration" or (column.role is Role.TEXT and is_name):
+            if column.fact == "configuration" or (column.role is ColumnRole.TEXT and is_name):
                 parts.append(text)
-            elif column.role is Role.TEXT or self._varies(column):
+            elif column.role is ColumnRole.TEXT or self._varies(column):
                 parts.append(f"{column.name}={text}")
         return ", ".join(parts) or None
 
@@ -316,13 +331,18 @@ class _RowCells:
             column.name: str(cell)
             for column, cell in cells
             if cell is not None
-            and (self._varies(column) or (column.role is Role.TEXT and str(cell).casefold() in _SWITCHES))
+            and (
+                self._varies(column) or (column.role is ColumnRole.TEXT and str(cell).casefold() in _SWITCHES)
+            )
         }
 
-    def _varies(self, column: Column) -> bool:
+    def _varies(self, column: TableColumn) -> bool:
         """Return whether a setting differs between the rows."""
         reading = self.reading
-        return column.role is Role.SETTING and column.index not in reading.constant | reading.named_by_texts
+        return (
+            column.role is ColumnRole.SETTING
+            and column.index not in reading.constant | reading.named_by_texts
+        )
 
     def _whole_number(self, meaning: str) -> int | None:
         cell = self.fact(meaning)
@@ -353,7 +373,7 @@ class _RowCells:
                 continue
             if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
                 options[column.name] = self._plain(cell)
-            elif column.role is Role.NOTE or column.index in self.reading.named_by_texts:
+            elif column.role is ColumnRole.NOTE or column.index in self.reading.named_by_texts:
                 plain = self._plain(cell)
                 # What was counted is no option of the workload; options are whole numbers and texts.
                 options[column.name] = plain if isinstance(plain, str) else float(plain)
@@ -366,7 +386,7 @@ class _RowCells:
         return int(value) if value.is_integer() and decimals(cell) == 0 else value
 
 
-def _with_part(run: ParsedRun, column: Column) -> ParsedRun:
+def _with_part(run: ParsedRun, column: TableColumn) -> ParsedRun:
     """Return the run with what a head over its figures names: a version, a product, a workload, a setting."""
     name = column.of
     run = replace(run, column=run.column if run.product and not column.names_product else name)
@@ -389,8 +409,12 @@ def _check_commas(table: Table, index: int) -> None:
     if not with_comma:
         return
     found = [quantity(cell) for _, cell in cells]
+    # 307,021.0 says what its comma is.
+    is_proven = any("." in cell for _, cell in with_comma)
     fit = all((one := quantity(cell)) and one.has_thousands for _, cell in with_comma)
-    without = any(one and not one.has_thousands and one.value >= _MIN_WITH_THOUSANDS for one in found)
+    without = not is_proven and any(
+        one and not one.has_thousands and one.value >= _MIN_WITH_THOUSANDS for one in found
+    )
     if table.may_have_decimal_commas or not fit or without:
         line, cell = next((pair for pair in with_comma if not quantity(pair[1])), with_comma[0])
         raise FormatError(f"the number {cell[:40]!r} has a comma; write digits and a decimal point", line)
@@ -400,12 +424,15 @@ def with_said(run: ParsedRun, said: Said) -> ParsedRun:
     """Return the run with what a heading says of it; what the run says itself wins."""
     configuration = [part for part in (run.configuration, said.rest) if part]
     configuration += [f"{name}={value}" for name, value in said.settings.items()]
+    workload = run.workload or said.workload
+    if run.workload and said.workload and _NUMBERED_QUERY.fullmatch(run.workload):
+        workload = f"{said.workload} {run.workload}"
     takes_version = run.product is None or said.product is None or run.product == said.product
     return replace(
         run,
         product=run.product or (said.product if run.version is None or said.version is None else None),
         version=run.version or (said.version if takes_version else None),
-        workload=run.workload or said.workload,
+        workload=workload,
         threads=said.threads if run.threads is None else run.threads,
         configuration=", ".join(configuration) or None,
         settings={**said.settings, **run.settings},

@@ -16,7 +16,7 @@ from ingest.formats.tables.heads import (
     tell_runs,
 )
 from ingest.formats.tables.layouts import is_title, trimmed
-from ingest.formats.tables.table import MAX_COLUMNS, Row, Table
+from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow
 
 _SEPARATORS = (",", "\t", ";", "|")
 _MAX_LINES_ABOVE = 10
@@ -33,7 +33,7 @@ class SeparatedTable:
     separator: str
 
     def table(self, lines: Sequence[str]) -> tuple[Table, int]:
-        rows: list[Row] = []
+        rows: list[TableRow] = []
         stop = len(lines)
         below = lines[self.index + 1 :]
         after_blank = False
@@ -45,7 +45,7 @@ class SeparatedTable:
             if is_text or cells == self.names or (after_blank and self._begins_another(lines, line - 1)):
                 stop = line - 1
                 break
-            rows.append(Row(line, cells))
+            rows.append(TableRow(line, cells))
             after_blank = False
         names, fitting = trimmed(self.names, rows)
         unclear = self.separator == ";"
@@ -104,25 +104,25 @@ def heads_of_numbers(names: Sequence[str], first_row: Sequence[str]) -> bool:
     )
 
 
-def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
+def rows_without_names(lines: Sequence[str]) -> tuple[TableRow, ...]:
     """Return the rows of a file in which every line is a name and several numbers."""
     rows = _named_rows(lines)
     return rows if rows and len(rows[0].cells) > 2 else ()
 
 
-def rows_of_one_number(lines: Sequence[str]) -> tuple[Row, ...]:
+def rows_of_one_number(lines: Sequence[str]) -> tuple[TableRow, ...]:
     """Return the rows of a file in which every line is a name and one number."""
     rows = _named_rows(lines)
     return rows if rows and len(rows[0].cells) == 2 else ()
 
 
-def rows_named_behind(lines: Sequence[str]) -> tuple[Row, ...]:
+def rows_named_behind(lines: Sequence[str]) -> tuple[TableRow, ...]:
     """Return the lines of which each is numbers and a name behind them, where they are most of a file."""
     found = []
     for number, line in enumerate(lines, start=1):
         words = line.split()
         if len(words) > 1 and words[-1][:1].isalpha() and all(map(is_number, words[:-1])):
-            found.append(Row(number, (words[-1], *words[:-1])))
+            found.append(TableRow(number, (words[-1], *words[:-1])))
     written = sum(bool(line.strip()) for line in lines)
     return tuple(found) if len(found) > 1 and len(found) * 2 > written else ()
 
@@ -138,7 +138,7 @@ def names_of_numbers(lines: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def _named_rows(lines: Sequence[str]) -> tuple[Row, ...]:
+def _named_rows(lines: Sequence[str]) -> tuple[TableRow, ...]:
     first = next((line for line in lines if line.strip()), "")
     separator = "\t" if "\t" in first else ","
     if not _is_row(_cells(first, separator)):
@@ -147,7 +147,7 @@ def _named_rows(lines: Sequence[str]) -> tuple[Row, ...]:
     widths = {len(cells) if _is_row(cells) else 0 for _, cells in rows}
     if len(rows) < 2 or len(widths) > 1 or 0 in widths:
         return ()
-    return tuple(Row(number, cells) for number, cells in rows)
+    return tuple(TableRow(number, cells) for number, cells in rows)
 
 
 def _is_row(cells: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ MAX_COLUMNS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """The cells of one line. Numbers of text are still text; an empty cell is empty or None."""
 
     line: int
@@ -34,7 +34,7 @@ class Table:
 
     line: int
     names: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     titles: tuple[tuple[int, str], ...] = ()
     headings: tuple[str, ...] = ()
     metric: Metric | None = None
@@ -54,7 +54,7 @@ def transposed(table: Table) -> Table:
     are_counts = all(map(thread_count, table.names[1:]))
     names = ("threads" if are_counts else "product", *(str(row.cells[0]) for row in table.rows))
     rows = tuple(
-        Row(
+        TableRow(
             table.line,
             (str(thread_count(name)) if are_counts else name, *(row.cells[index] for row in table.rows)),
         )

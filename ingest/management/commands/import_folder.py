@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchdash.accounts.access import NOBODY, BeingDeleted
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
+from benchdash.results.wording import counted
 from ingest.archives.containers import Container, ContainerError, of_folder, unpacked
 from ingest.archives.files import (
     IGNORED,
@@ -245,7 +246,7 @@ def _command(shown: FolderPreview, options: Mapping[str, Any]) -> str:
 def _runs_in_words(runs: Sequence[RunSummary]) -> str:
     shown = [
         f"{run.product} {run.version}, {run.workload}"
-        + ("" if run.threads is None else f", {run.threads} threads")
+        + ("" if run.threads is None else f", {counted(run.threads, 'thread')}")
         + f" on {run.hardware} ({run.readings} readings)"
         for run in runs[:_SHOWN_RUNS]
     ]

@@ -61,7 +61,7 @@ def test_a_mail_says_what_became_slower_by_how_much_and_where(project, mail):
     assert "Between:  10.11.18 (good) and 10.11.19 (changed)\n" in text
     assert "oltp_read_only, 4 threads, bench-03\n  tps: 1,000 → 800 (−20.0 %)\n" in text
     assert (
-        "confidence 99.9 %, noise of the series 1.2 %, groups: 20 before, 6 after, "
+        "confidence 99.9 %, noise of the series 1.2 %, points: 20 before, 6 after, "
         "sessions: 1 before, 1 after\n" in text
     )
     assert "Changed:  1 of 12 series watched\n" in text
@@ -76,7 +76,7 @@ def test_the_html_says_the_same(project, mail):
     words = in_words(html)
     assert "MariaDB on main became slower Transactions per second: −20.0 % of speed, between" in words
     assert "between 10.11.18 and 10.11.19 ," in words
-    assert "oltp_read_only, 4 threads, bench-03 tps sessions: 1 before, 1 after; groups: 20 before" in words
+    assert "oltp_read_only, 4 threads, bench-03 tps sessions: 1 before, 1 after; points: 20 before" in words
     assert "6 after; noise 1.2 % −20.0 % 1,000 → 800 confidence 99.9 %" in words
     assert f'href="https://bench.example.org/p/nightly/incidents/{incident.pk}/"' in html
 
@@ -168,7 +168,7 @@ def test_the_worst_series_is_told_in_full_and_each_further_one_in_a_line(project
     text = text_of(mail())
     line = "oltp_read_only, 4 threads, bench-03, tps: 1,000 → 800 (−20.0 %), confidence 99.9 %, "
     assert f"\n{line}sessions: 1 before, 1 after\n" in text
-    assert text.count("groups: 20 before") == 1
+    assert text.count("points: 20 before") == 1
 
 
 def test_what_an_operation_costs_is_no_worst_series(project, mail):
@@ -271,7 +271,7 @@ def test_the_worst_series_is_a_picture_within_the_mail_and_its_words_say_the_sam
     words = re.search(r'alt="([^"]+)"', sent.html)[1].replace("\N{NO-BREAK SPACE}", " ")
     assert words == (
         "Response time p95 of oltp_read_only at 4 threads on bench-03: 4.000 to 9.000 ms between 10.11.18 "
-        "and 10.11.19 (+125.0 %). The picture shows 2 groups."
+        "and 10.11.19 (+125.0 %). The picture shows 2 points."
     )
 
 

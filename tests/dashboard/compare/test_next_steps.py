@@ -45,7 +45,9 @@ def link(project, runs, label):
 def test_one_run_leads_to_its_page_and_says_what_more_would_need(project, client):
     runs = send(project)
     steps = next_steps(project, runs)
-    assert [(one.label, one.url) for one in steps.links] == [("See the run", f"/p/bench/runs/{runs[0].pk}/")]
+    assert [(one.label, one.url) for one in steps.links] == [
+        ("See the run", f"/p/bench/runs/{runs[0].pk}/#while-it-ran")
+    ]
     assert list(steps.needed) == [
         "A curve needs one workload of 10.11.19 at another number of threads.",
         "A comparison and a history need another version of MariaDB on box, measured with the same workload.",

@@ -25,6 +25,7 @@ NAMES = [
     "hardware",
     "configurations",
     "workloads",
+    "metrics",
     "subscriptions",
     "alerts",
     "webhooks",
@@ -55,7 +56,7 @@ def labels(links):
 def test_anybody_is_offered_what_anybody_may_read():
     bar = navigation(make_project(public=True), NOBODY, "overview")
     assert labels(bar.main) == ["Overview", "Compare", "History", "Incidents", "Uploads"]
-    assert labels(bar.more) == ["Runs", "Versions", "Hardware", "Configurations", "Workloads"]
+    assert labels(bar.more) == ["Runs", "Versions", "Hardware", "Configurations", "Workloads", "Metrics"]
 
 
 def test_members_and_admins_are_offered_more():
@@ -63,8 +64,8 @@ def test_members_and_admins_are_offered_more():
     member = Viewer(user=make_user("bob", member_of=project))
     admin = Viewer(user=make_user("alice", member_of=project, role=Role.ADMIN))
     beyond = ["Subscriptions", "Alerts", "Webhooks", "Audit log"]
-    assert labels(navigation(project, member, "").more)[5:] == beyond
-    assert labels(navigation(project, admin, "").more)[5:] == [*beyond, "Tokens", "Project settings"]
+    assert labels(navigation(project, member, "").more)[6:] == beyond
+    assert labels(navigation(project, admin, "").more)[6:] == [*beyond, "Tokens", "Project settings"]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_an_incident_leads_to_the_groups_before_and_after(client, project):
 def test_the_newest_change_of_a_history_leads_to_its_groups(client, project):
     series = make_series([100, 101, 80], project=project)
     page = client.get(f"/p/bench/history/?series={series.pk}").content.decode()
-    url = html.unescape(re.search(r'href="([^"]+)" title="The newest two groups side by side"', page)[1])
+    url = html.unescape(re.search(r'href="([^"]+)" title="The newest two points side by side"', page)[1])
     assert client.get(url).context["names"] == ("10.6.2", "10.6.3")
 
 

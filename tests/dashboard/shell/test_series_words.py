@@ -19,7 +19,7 @@ def test_a_title_says_what_all_share_and_leaves_out_what_is_usual():
     lines = [make_series(line="10.6"), make_series(line="10.11")]
     assert title(lines) == "oltp_read_only, 4 threads, transactions per second, MariaDB, box"
     assert title([make_series(branch="main", build="debug", configuration="tuned", counterpart="C 3.4")]) == (
-        "oltp_read_only, 4 threads, transactions per second, MariaDB main debug, box, tuned, C 3.4"
+        "oltp_read_only, 4 threads, transactions per second, MariaDB main debug, box, tuned, with C 3.4"
     )
 
 
@@ -30,7 +30,7 @@ def test_names_say_what_differs():
         "rw, 8 threads",
     ]
     assert names([make_series(), make_series(configuration="tuned")]) == ["default", "tuned"]
-    assert names([make_series(line="10.6"), make_series(branch="main")]) == ["releases 10.6", "main"]
+    assert names([make_series(line="10.6"), make_series(branch="main")]) == ["10.6", "main"]
 
 
 def test_a_series_alone_is_called_by_its_server():

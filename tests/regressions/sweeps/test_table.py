@@ -284,4 +284,4 @@ def test_however_much_there_is_the_statements_are_as_many(project):
     few = statements()
     for threads in (1, 2, 8):
         pools(project, sizes=("8M", "64M", "1G"), repeats=3, threads=threads, environment={"cores": threads})
-    assert statements() == few == 20
+    assert statements() == few == 21

@@ -8,6 +8,7 @@ from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Value, VersionLine
 from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.results.readings import LOWER
 
 Fit = Callable[[float], float]
@@ -67,7 +68,7 @@ def against_threads(
             traces.append(_fitted(curve, curve.fit, look))
         traces.append(_line(curve, look, unit, link))
     linear = common.axis(
-        "threads", rangemode="tozero", unifiedhovertitle={"text": "%{x} threads"}, showgrid=False
+        "threads", rangemode="tozero", unifiedhovertitle={"text": "threads: %{x}"}, showgrid=False
     )
     layout = common.base_layout(
         lines=len(shown),
@@ -205,7 +206,7 @@ def _path(
     )
     shade = trace["marker"]["color"]
     hover = [
-        f"{numbers.count(count)} threads: {_hover(x, units[0])}; {_hover(y, units[1])}"
+        f"{threads_words(count)}: {_hover(x, units[0])}; {_hover(y, units[1])}"
         for count, x, y in zip(counts, xs, ys, strict=True)
     ]
     if look.repeats != "none":

@@ -33,7 +33,6 @@ from benchdash.dashboard.pages.curves.selection import (
     scale_up_filters,
 )
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import checks
@@ -95,7 +94,7 @@ class CurvesSection:
 def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = available_columns(page.project, request.GET)
     if not available:
-        return {"command": upload_command()}
+        return {}
     choice = read_curves_choice(request.GET, read_columns(request.GET, available, page.project))
     context = {"kept": choice.view.look, **compared.choosing(request, choice, available)}
     if choice.columns.base:

@@ -23,6 +23,7 @@ from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import Alias, Series
 from benchdash.results.queries import find_series
 from benchdash.results.versions import parse_version
+from benchdash.results.wording import COUNTERPART
 
 # Stands in addresses for what nobody said: no branch (a release), no build, no thread count.
 NONE: Final = "none"
@@ -54,7 +55,7 @@ FACETS: Final = (
     Facet("threads", "Threads", "threads", unsaid="not said"),
     Facet("hardware", "Hardware", "hardware__name"),
     Facet("configuration", "Configuration", "configuration__name"),
-    Facet("counterpart", "Counterpart", "counterpart", unsaid="none"),
+    Facet("counterpart", COUNTERPART, "counterpart", unsaid="nothing else"),
 )
 # The chips in the order in which people need them.
 _CHIPS: Final = (

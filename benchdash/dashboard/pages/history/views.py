@@ -38,7 +38,6 @@ from benchdash.dashboard.pages.history.workloads import (
     sparklines,
 )
 from benchdash.dashboard.shell import series_words
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
@@ -513,7 +512,7 @@ def _named_lines(
 
 def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
     without = [(one, address_with("", request.GET, page="", **{one.name: ""})) for one in choice.relaxations]
-    return {"without": without, "by_id": "series" in request.GET, "command": upload_command()}
+    return {"without": without, "by_id": "series" in request.GET}
 
 
 @project_page

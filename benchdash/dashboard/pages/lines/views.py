@@ -17,7 +17,6 @@ from benchdash.dashboard.compare.selection import VersionSelection, read_choice,
 from benchdash.dashboard.compare.tables import addresses_of, choosing, lines_of, tables_of
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import checks
@@ -40,7 +39,7 @@ _MAX_CHARTS: Final = 12
 def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = available_columns(page.project, request.GET)
     if not available:
-        return {"command": upload_command()}
+        return {}
     choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
     context = {"kept": choice.view.kept, **choosing(request, choice, available)}
     if choice.columns.base:

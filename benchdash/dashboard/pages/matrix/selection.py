@@ -26,7 +26,11 @@ _ORDERS: Final = (
     ("last", "change into the last column"),
     ("worst", "most lost in any column"),
 )
-_ROWS: Final = (("grouped", "in groups"), ("flat", "without groups"), ("groups", "groups only"))
+_ROWS: Final = (
+    ("grouped", "in groups of workloads"),
+    ("flat", "without groups"),
+    ("groups", "the groups alone"),
+)
 _CHANGED: Final = (("", "all"), ("1", "only what changed"))
 _COLOURS: Final = (("certain", "what is beyond the noise"), ("size", "every difference by its size"))
 

@@ -12,7 +12,6 @@ from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.matrix.baseline import BaselineForm, meant_by
 from benchdash.dashboard.pages.matrix.figure import ChosenMatrix, WholeMatrix, whole_matrix
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
@@ -31,7 +30,7 @@ _CELL: Final = (*_SIDE, "ratio", "low", "high", "p", "verdict")
 def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = available_columns(page.project, request.GET)
     if not available:
-        return {"command": upload_command()}
+        return {}
     shown = whole_matrix(page.project, request.GET, request.path, available, relative=page.is_relative)
     picker = shown.chosen.picker
     return {

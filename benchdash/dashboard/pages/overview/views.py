@@ -95,7 +95,7 @@ def _groups(
     project: Project, query: QueryDict, branch: Column, releases: Sequence[Column], metric: str
 ) -> tuple[MatrixSource, list[FilterChip]]:
     """Compare with the baseline of the branch, else the newest release there, else the oldest group."""
-    shown, shown_chip = form.read_shown(query, what="groups", lines=False)
+    shown, shown_chip = form.read_shown(query, what="points", lines=False)
     held = form.branch_base(query, branch, releases)
     source = of_branch(project, MatrixReading(metric), branch, last=shown.last, base=held.base)
     return source, [shown_chip, *([held.chip] if len(held.chip.choices) > 1 else [])]

@@ -17,7 +17,6 @@ from benchdash.dashboard.compare.versions import Available, PlaceNames, availabl
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.unknown_values import unknown_of_chips
@@ -57,7 +56,7 @@ class Differing:
 def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = available_columns(page.project, request.GET)
     if not available:
-        return {"command": upload_command()}
+        return {}
     choice = read_pair(request.GET, available, page.project)
     if choice.runs:
         context = _of_runs(request, page.project, choice)
@@ -112,7 +111,7 @@ def _of_columns(
         "filters": [
             workloads_filter(measured, choice.workloads),
             threads_filter(measured.threads, choice.threads),
-            filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
+            filters.some_of("metric", "Charts", known, choice.metrics, empty="main metrics"),
         ],
         "lines_url": f"{page_url('compare', project)}?{lines}",
     }

@@ -18,7 +18,6 @@ from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs.details import RunDetails, find_run, run_details
 from benchdash.dashboard.pages.runs.figure import TimeLine
 from benchdash.dashboard.pages.runs.samples import WithinRun, within_run
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip, one_of
 from benchdash.dashboard.shell.navigation import beside_url, page_url
 from benchdash.dashboard.shell.paging import LongList
@@ -59,7 +58,6 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "pages": pages,
         "rows": run_rows(pages),
         "is_filtered": bool(asked) or excluded is not None,
-        "command": upload_command(),
     }
     return page.render(request, "dashboard/runs.html", context)
 

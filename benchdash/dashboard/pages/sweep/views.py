@@ -21,7 +21,6 @@ from benchdash.dashboard.pages.sweep.doubts import single_sessions, sweep_doubts
 from benchdash.dashboard.pages.sweep.figure import SweepLook, crossed_panels, lines_of, sweep_panels
 from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
@@ -81,7 +80,7 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     choice = read_choice(request.GET)
     available = subjects_of(page.project, setting=choice.setting, most=_MAX_VERSIONS)
     if not available:
-        return {"command": upload_command()}
+        return {}
     if (
         choice.subjects
         and not choice.is_of_other_page

@@ -11,6 +11,7 @@ from django import forms
 from django.forms import BoundField
 from django.http import QueryDict
 
+from benchdash.results.wording import COUNTERPART
 from ingest.errors import FieldError, FieldsError
 from ingest.formats import FORMATS
 from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS
@@ -65,7 +66,7 @@ class SaidForm(forms.Form):
     configuration = _known(
         "configuration", "Configuration", "default", "The name of a set of settings; its file goes beside it."
     )
-    counterpart = _known("counterpart", "Counterpart", "MariaDB 10.11.19", "The server behind a connector.")
+    counterpart = _known("counterpart", COUNTERPART, "MariaDB 10.11.19", "The server behind a connector.")
     repetition = _whole_number("Repetition")
     format = forms.ChoiceField(
         label="Format", choices=[("", "from the content"), *((one, one) for one in FORMATS)], required=False

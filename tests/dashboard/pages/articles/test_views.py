@@ -169,7 +169,7 @@ def test_drivers_as_a_percentage_of_the_first_with_error_bars(client, project):
     drizzle, _, mysql = figure["data"][0]["error_x"]["array"]
     assert 0 < drizzle < 10
     assert 0 < mysql < 10
-    assert "62,715 ± 2,402 1 100 % reference" in text_of(answer)
+    assert "62.72 ± 2.4 1 100 % reference" in text_of(answer)
 
 
 def test_the_csv_of_a_chart_has_the_same_percentage(client, project):

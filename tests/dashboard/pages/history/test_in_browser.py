@@ -93,7 +93,7 @@ def test_a_click_on_a_point_offers_its_run_and_its_group(project, chromium_page,
     expect(chromium_page.get_by_role("link", name="Open its run")).to_have_attribute(
         "href", re.compile("/p/bench/runs/[0-9]+/")
     )
-    chromium_page.get_by_role("button", name="Exclude or annotate this group").click()
+    chromium_page.get_by_role("button", name="Exclude or annotate this point").click()
     expect(chromium_page.get_by_role("button", name="Exclude 1 run")).to_be_visible()
 
 

@@ -378,9 +378,9 @@ def test_long_tables_come_page_by_page(client):
 # --- nothing to draw ----------------------------------------------------------------------------------------
 
 
-def test_an_empty_project_says_how_to_send_the_first_file(client):
+def test_an_empty_project_says_what_will_be_here(client):
     project = make_project(public=True)
-    assert "/api/v1/uploads/" in text_of(shown(client, project))
+    assert "Charts appear here with the first results" in text_of(shown(client, project))
 
 
 def test_who_finds_nothing_is_offered_what_would_be_found(client):
@@ -464,7 +464,7 @@ def test_nights_are_shown_relative_to_the_control_of_their_sessions(client):
     assert chart.figure["data"][0]["y"] == [100, 100, 102, None]
     assert "relative to control" in chart.figure["layout"]["yaxis"]["title"]["text"]
     assert [row.point.value for row in chart.rows] == [102, 100, 100]
-    assert "1 of 4 groups have no control in their sessions" in " ".join(text_of(answer).split())
+    assert "1 of 4 points have no control in their sessions" in " ".join(text_of(answer).split())
     table = csv.DictReader(io.StringIO(client.get(chart.csv_url).content.decode("utf-8-sig")))
     assert [(row["value"], row["relative_to_control"]) for row in table] == [
         ("100.0", "1"),
@@ -607,7 +607,7 @@ def test_a_single_series_says_how_it_scatters_and_what_is_found_in_it(client):
     analyse_touched()
     text = text_of(shown(client, project, branch="main"))
     assert re.search(
-        r"Scatters by [\d.]+\s% from group to group. A loss of [\d.]+\s% is found within 5", text
+        r"Scatters by [\d.]+\s% from point to point. A loss of [\d.]+\s% is found within 5", text
     )
     assert "What more runs would do is not known" in text
 
@@ -618,6 +618,6 @@ def test_a_single_series_with_few_groups_says_what_would_be_enough(client):
     analyse_touched()
     text = text_of(shown(client, project, branch="main"))
     assert (
-        "Not enough to tell how small a change can be found here: 12 groups; 20 that scatter would be."
+        "Not enough to tell how small a change can be found here: 12 points; 20 that scatter would be."
         in text
     )

@@ -368,7 +368,7 @@ def test_a_single_session_stays_suspected_and_the_page_says_why(client, project)
 
 def test_a_series_with_a_history_of_its_own_has_no_family(client, project):
     text = shown(client, make_incident(project))
-    assert "too few groups" not in text
+    assert "too few points" not in text
     assert "Expected" not in text
 
 

@@ -266,11 +266,11 @@ def test_nonsense_in_the_address_is_no_error(client, project):
         assert get(client, query).status_code == 200
 
 
-def test_a_project_without_results_says_how_to_send_the_first(client, project, settings):
-    settings.SITE_URL = "https://bench.example.org"
-    text = text_of(get(client))
-    assert "No results yet" in text
-    assert "https://bench.example.org/api/v1/uploads/" in text
+def test_a_project_without_results_leads_its_members_to_how_the_first_are_sent(client, project):
+    assert "members of this project send" in text_of(get(client))
+    client.force_login(make_user(member_of=project))
+    page = get(client).content.decode()
+    assert f'href="/p/{project.slug}/">Send the first results</a>' in page
 
 
 # --- who, how much ------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_versions_stand_in_groups_relative_to_the_oldest(client, project):
     ]
     text = text_of(answer)
     assert "transactions per second, higher is better, relative to 10.2.44; in bold the geometric" in text
-    assert "of each group; 1 thread" in text
+    assert "of each group of workloads; 1 thread" in text
 
 
 def test_each_version_can_stand_against_the_one_before(client, project):
@@ -435,8 +435,8 @@ def test_the_file_has_all_figures_of_every_column(client, project):
     assert row["10.6.23 verdict"] == "worse"
 
 
-def test_an_empty_project_says_how_to_send_the_first_file(client, project):
-    assert "create_token --project bench --scope upload" in text_of(get(client))
+def test_an_empty_project_says_what_will_be_here(client, project):
+    assert "Charts appear here with the first results" in text_of(get(client))
 
 
 def test_what_was_not_measured_so_is_told_from_an_error(client, project):

@@ -40,7 +40,7 @@ def test_project_token_upload_and_the_chart_opens_by_itself(chromium_page, sign_
     answer = sent_with(command.inner_text(), REPORTS / "t04.txt")
     assert '"version":"10.11.19"' in answer
     assert "/p/nightly-runs/uploads/" in answer
-    page.wait_for_url("**/p/nightly-runs/runs/*/")
+    page.wait_for_url("**/p/nightly-runs/runs/*/#while-it-ran")
     page.locator("figure.chart[data-drawn] .main-svg").first.wait_for()
     expect(page.locator("main")).to_contain_text("bench 'one'")
 

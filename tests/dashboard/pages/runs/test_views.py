@@ -119,7 +119,7 @@ def test_any_address_can_be_asked_for(client, query):
 
 def test_who_finds_no_run_can_begin_again(client):
     project = make_project(public=True)
-    assert "/api/v1/uploads/" in text_of(list_of(client, project))
+    assert "Charts appear here with the first results" in text_of(list_of(client, project))
     make_run(project=project)
     assert "No run has all of this" in text_of(list_of(client, project, version="1.0"))
 
@@ -218,7 +218,7 @@ def test_what_changed_since_the_group_before_is_named(client):
 
 def test_the_first_group_has_nothing_before_it(client):
     run = make_run(project=make_project(public=True))
-    assert "This is the first group of its history." in text_of(page_of(client, run))
+    assert "This is the first point of its history." in text_of(page_of(client, run))
 
 
 def test_what_a_tool_printed_meanwhile_is_drawn(client):

@@ -301,8 +301,8 @@ def test_what_was_not_varied_together_says_so_and_leads_back(client, project):
 # --- nothing to show --------------------------------------------------------------------------------------
 
 
-def test_an_empty_project_says_how_to_send_results(client, project):
-    assert "Send a result file" in text_of(get(client))
+def test_an_empty_project_says_what_will_be_here(client, project):
+    assert "Charts appear here with the first results" in text_of(get(client))
 
 
 def test_where_nothing_varies_the_page_says_how_to_vary_something(client, project):

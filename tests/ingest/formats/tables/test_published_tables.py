@@ -152,7 +152,9 @@ def test_published_tables_are_read_or_refused_with_a_sentence_that_helps():
     [
         ("AWS_PG15", (None, "PG", "15", 512, "8 Cores 32G", "tps"), 1325.27),
         ("AWS_PG15", (None, "PostgreSQL", "15", 16, "Follow up study", "latency_p95"), 18.61),
-        ("V4.1.0_ee", (None, None, "4.1", 1024, None, "qps"), 972018.58),
+        ("V4.1.0_ee", (None, None, "4.1", 1024, "OLTP", "qps"), 972018.58),
+        ("V4.1.0_ee", ("TPC-DS Q4", None, "4.1", None, None, "total_time"), 9.43),
+        ("V4.1.0_ee", ("TPC-C", None, "4.0", None, "BenchmarkSQL", "nopm"), 307021.0),
         ("tiproxy", ("Read Only", None, None, 200, None, "latency_p95"), 32.53),
         ("double-system", (None, None, None, None, "Number of scan keys=10, Scenario 3", "qps"), 18865),
         ("example_perf", ("oltp_read_only", None, None, 128, None, "qps"), 74513),
@@ -256,6 +258,27 @@ def test_a_trailing_comma_in_the_head_is_no_column():
 
 def test_a_first_column_that_counts_the_rows_has_no_name():
     assert [run.threads for run in read(",threads,tps\n0,1,100\n1,8,700\n").runs] == [1, 8]
+
+
+def test_units_behind_versions_are_no_part_of_them_and_say_what_is_measured():
+    report = read("| Query | PG 15 (ms) | PG 16 (ms) |\n|---|---|---|\n| Q1 | 120 | 110 |\n")
+    assert figures(report) == {
+        ("Q1", "PG", "15", None, None, "time"): 120,
+        ("Q1", "PG", "16", None, None, "time"): 110,
+    }
+    assert "nothing says" in error_of("| Query | PG 15 | PG 16 |\n|---|---|---|\n| Q1 | 120 | 110 |\n")[1]
+
+
+def test_a_heading_may_be_a_metric_alone():
+    grid = "| Clients | 8.0 | 8.4 |\n|---|---|---|\n| 1 | {} | {} |\n"
+    report = read(f"## TPS\n\n{grid.format(100, 110)}\n## p95 (ms)\n\n{grid.format(5, 4)}")
+    assert [[one.metric for one in run.readings] for run in report.runs] == [["tps", "latency_p95"]] * 2
+
+
+def test_a_row_of_averages_is_left_out_of_a_published_table():
+    report = read(f"{ROWS.format(10, 70)}| **Average** | 40 |\n")
+    assert [run.threads for run in report.runs] == [1, 8]
+    assert report.warnings == ("line 5: 'Average' is not a number; the row was left out",)
 
 
 def test_commas_are_separators_of_thousands_where_all_fit_and_nowhere_else():
