@@ -303,7 +303,9 @@ def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int, *, 
         return False
     names_metric = is_sure or says_metric(head, lines[max(0, index - _MAX_LINES_ABOVE) : index])
     if are_counts:
-        return counts_threads(head) and (len(names) > 1 or names_metric)
+        # "Vuser 1" below rates is a line of a log where no row of numbers follows.
+        is_column = names_metric and _cells_at_end(first_row) > 0
+        return counts_threads(head) and (len(names) > 1 or is_column)
     return heads_grid(head, names, looks_sure=names_metric and _cells_at_end(first_row) >= len(columns))
 
 
