@@ -91,7 +91,6 @@ _DECLARED = re.compile(
     r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[\])]",
     re.IGNORECASE,
 )
-_IN_PER_CENT = re.compile(r"%\s*[^\s%].*|.*[^\s%].*?\s*%")
 _NO_WORD = re.compile(r"[^\w]+")
 
 
@@ -290,9 +289,10 @@ def own_metric(head: str) -> Metric | None:
 
     None where nothing is left for a name.
     """
-    found = _DECLARED.fullmatch(head.strip())
-    in_per_cent = None if found else _IN_PER_CENT.fullmatch(head.strip())
-    name = own_name(found["name"] if found else head.strip().strip("%") if in_per_cent else head)
+    text = head.strip()
+    found = _DECLARED.fullmatch(text)
+    in_per_cent = found is None and bool(text.strip("% ")) and "%" in (text[:1], text[-1:])
+    name = own_name(found["name"] if found else text.strip("%") if in_per_cent else text)
     if not name:
         return None
     if found is None:
