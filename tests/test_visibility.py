@@ -174,6 +174,7 @@ def test_a_member_finds_what_others_do_not(world):
         "api:nights",
         "api:sweep",
         "dashboard:curate",
+        "dashboard:metric_change",
     }
     assert set(found.values()) == {200, 400, 404, 405}
 

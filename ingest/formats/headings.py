@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from ingest.formats.product_names import KNOWN_PRODUCT, split_product_version
 
 MAX_NAME_LENGTH = 100
+_MAX_DIGITS = 10
 
 _SETTING = re.compile(r"(?P<name>[A-Za-z][\w.-]*)\s*[=]\s*(?P<value>[^\s=][^=]{0,60})")
 _THREAD_WORD = (
@@ -145,7 +146,7 @@ def thread_count(head: str) -> int | None:
     """Return the thread count that a name over a column is: ``64``, ``64 threads``, ``threads=64``."""
     text = head.strip()
     if text.isascii() and text.isdigit():
-        return int(text)
+        return int(text) if len(text) <= _MAX_DIGITS else None
     found = _THREADS.fullmatch(text)
     return _count(found) if found else None
 

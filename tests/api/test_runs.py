@@ -69,6 +69,8 @@ def test_a_run_tells_all_that_is_known_of_it(anonymous, settings):
                 "low": 48.0,
                 "high": 52.0,
                 "series": run.measurements.get().series_id,
+                "printed_unit": "ops/s",
+                "printed_factor": 1.0,
             }
         ],
         "options": {"tables": 8},

@@ -27,6 +27,8 @@ from ingest.formats.tables.reading import Entries, read_rows
 from ingest.formats.tables.table import Cell, Table, TableRow
 
 _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
+# Keys of the JSON of go-tpc, which prints numbers as texts.
+_GO_TPC = frozenset({"Prefix", "Operation"})
 _LIST = re.compile(r"\s*\[\s*(?=\{)")
 _NUMBERS = frozenset({"threads", "repetition", "count", "seconds", "value"})
 # What may be said once for all measurements; other facts of the file, such as its "version", are not theirs.
@@ -47,6 +49,8 @@ def recognise(head: bytes) -> bool:
     if not (first := _LIST.match(text)):
         return False
     item = _object_at(text, first.end())
+    if _GO_TPC.issubset(item):
+        return False
     return tell_runs(item) or _begins_wide_list(item)
 
 

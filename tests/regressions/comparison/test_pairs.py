@@ -175,4 +175,4 @@ def test_the_number_of_statements_is_the_same_whatever_the_size(project):
     measure(project, "10.6.2", workloads=[f"w{number}" for number in range(20)])
     with CaptureQueriesContext(connection) as many:
         pair_of_columns(project, base, other)
-    assert len(few) == len(many) == 5
+    assert len(few) == len(many) == 6
