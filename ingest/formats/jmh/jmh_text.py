@@ -60,6 +60,7 @@ _PERCENTILE = re.compile(r"(?:p\( *([0-9]{1,3}[.,][0-9]{1,9})\)|(max)) = (.*)")
 _PHASE = re.compile(r"([0-9]{1,9}) iterations, (\S.*?) each(?:, ([0-9]{1,9}) calls per op)?")
 _PARAMETER = re.compile(r"(?:^\(|, )([\w$]+) = ")
 _THREADS = re.compile(r"([0-9]{1,9}) thread")
+_INDENTED_THREADS = re.compile(r"[ \t]+# Threads: [0-9]")
 _FAILURE = "<failure>"
 
 # What JMH prints like a heading of Markdown.
@@ -97,7 +98,18 @@ def parse(source: Source) -> ParsedReport:
         raise log.refusal()
     log.sections[-1].refuse_a_cut(log.last_line)
     warnings = [warning for section in log.sections for warning in section.warnings()]
-    return report_of(results, [*log.warnings, *notes, *warnings])
+    return report_of(results, [*log.warnings, *notes, *warnings, *_indented_headers(source.lines)])
+
+
+def _indented_headers(lines: Sequence[str]) -> Iterator[str]:
+    """Yield a warning where the lines that say threads and versions are indented, and so were not read."""
+    for number, line in enumerate(lines, start=1):
+        if _INDENTED_THREADS.match(line):
+            yield (
+                f"line {number}: the header of JMH is indented and was not read; thread count and version "
+                "are missing unless you say them"
+            )
+            return
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,3 +334,12 @@ def test_a_document_cut_within_a_table_is_refused_or_says_so():
             assert len(report.runs) == whole or any(
                 "no line end" in warning for warning in report.warnings
             ), stop
+
+
+def test_a_header_that_is_indented_is_named_since_its_threads_are_lost():
+    header = "# JMH version: 1.37\n# Threads: 4 threads, will synchronize iterations\n"
+    table = "Benchmark    Mode  Cnt   Score   Error  Units\nSimple.do1  thrpt    5  31.205 ± 1.078  ops/s\n"
+    whole = "\n".join(f"    {line}" for line in f"{header}\n{table}".splitlines()) + "\n"
+    report = parse(whole)
+    assert [run.threads for run in report.runs] == [None]
+    assert "line 2: the header of JMH is indented and was not read" in report.warnings[-1]
