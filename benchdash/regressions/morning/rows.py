@@ -107,10 +107,6 @@ class Standing:
         return used_unit(self).maybe(self.value)
 
     @property
-    def shown_unit(self) -> str:
-        return used_unit(self).unit
-
-    @property
     def first_threads(self) -> int | None:
         return self.threads[0]
 

@@ -98,7 +98,9 @@ def parse(source: Source) -> ParsedReport:
         raise log.refusal()
     log.sections[-1].refuse_a_cut(log.last_line)
     warnings = [warning for section in log.sections for warning in section.warnings()]
-    return report_of(results, [*log.warnings, *notes, *warnings, *_indented_headers(source.lines)])
+    if all(result.threads is None for result in results):
+        warnings += _indented_headers(source.lines)
+    return report_of(results, [*log.warnings, *notes, *warnings])
 
 
 def _indented_headers(lines: Sequence[str]) -> Iterator[str]:
