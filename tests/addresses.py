@@ -1,5 +1,6 @@
 """Every address of the installation, and projects with one of everything to fill them in."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -194,3 +195,8 @@ def _walk(patterns, namespace="", wants=frozenset()) -> Iterator[tuple[str, froz
         else:
             inner = f"{one.namespace}:" if one.namespace else namespace
             yield from _walk(one.url_patterns, inner, own)
+
+
+def without_random_words(body):
+    """The body of a page without the random words of its session, which may look like anything."""
+    return re.sub(r'(csrfmiddlewaretoken" value=|nonce=)"[^"]*"', "", body)

@@ -1,7 +1,6 @@
 """What is private does not exist for others, at any address: a new one that wants an example fails."""
 
 import json
-import re
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -18,7 +17,7 @@ from benchdash.regressions.triage import comment, triage
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import ConfigurationContent, Run
 from ingest.models import ArchiveFile, Upload
-from tests.addresses import addresses, make_world
+from tests.addresses import addresses, make_world, without_random_words
 from tests.builders import make_project, make_token, make_upload, make_user
 
 pytestmark = pytest.mark.django_db
@@ -86,7 +85,7 @@ def without_echo(answer, address):
     body = body_of(answer)
     for written in (address, quote(address), escape(address)):
         body = body.replace(written, "ADDRESS")
-    return re.sub(r'(csrfmiddlewaretoken" value=|nonce=)"[^"]*"', "", body)
+    return without_random_words(body)
 
 
 # --- from outside -----------------------------------------------------------------------------------------
