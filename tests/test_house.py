@@ -53,6 +53,8 @@ def test_sql_is_written_in_few_places():
 def test_no_two_public_classes_share_a_name():
     homes = defaultdict(list)
     for path, tree in modules().items():
+        if path.startswith("benchdash/client/"):  # a program of its own
+            continue
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(path)
