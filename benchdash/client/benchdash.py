@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import platform
@@ -80,6 +81,8 @@ class Server(NamedTuple):
         request.add_header("Authorization", f"Bearer {self.token}")
         try:
             with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT_S) as response:
+                if response.headers.get_content_type() == "application/json":
+                    raise ClientError(f"{self.url} cannot write this form; is it older than this client?")
                 return str(response.read().decode())
         except urllib.error.HTTPError as error:
             raise ClientError(ServerAnswer(error.code, _read_json(error.read())).sentence()) from None
@@ -680,7 +683,8 @@ def positive(text: str) -> int:
 
 # --- gate ---------------------------------------------------------------------------------------------------
 
-ASK_EVERY_S = 2.0
+# Seconds between questions: short at first, then the last.
+ASK_AFTER_S = (0.25, 0.5, 1.0, 2.0, 3.0)
 GATE_QUESTIONS = ("project", "product", "branch", "commit", "base", "version", "pull_request", "hardware")
 EXIT_OF_VERDICT = {"pass": EXIT_FINE, "fail": EXIT_REGRESSED, "unknown": EXIT_CANNOT_TELL}
 # The verdicts of a row in the words of the table, and the order in which it stands there.
@@ -721,7 +725,7 @@ def gate(options: argparse.Namespace) -> int:
 def verdict_of(server: Server, question: dict[str, str], timeout_s: float) -> dict[str, Any]:
     """Ask until all results are analysed. Raises ClientError where they are not in time."""
     last = time.monotonic() + timeout_s
-    while True:
+    for delay in itertools.chain(ASK_AFTER_S, itertools.repeat(ASK_AFTER_S[-1])):
         answer = server.get("gate/", question)
         if answer.is_success and answer.body.get("analysis") == "done":
             return answer.body
@@ -734,7 +738,8 @@ def verdict_of(server: Server, question: dict[str, str], timeout_s: float) -> di
                 else answer.sentence()
             )
             raise ClientError(f"no verdict within {timeout_s:g} s: {why}")
-        time.sleep(min(ASK_EVERY_S, max(last - time.monotonic(), 0.0)))
+        time.sleep(min(delay, max(last - time.monotonic(), 0.0)))
+    raise AssertionError  # the delays have no end
 
 
 def missing_sessions(answer: dict[str, Any]) -> int:

@@ -1,54 +1,56 @@
-"""``benchdash run`` and ``benchdash gate``: measure, upload, wait, gate, as CI does it, against a live server."""
+"""``benchdash gate``: measure, upload, wait and gate as CI does it, against a live server and its worker."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
-from benchdash.accounts.models import Scope
-from benchdash.client import benchdash as client
-from tests.builders import make_project, make_token
+from tests.builders import make_series
+from tests.client.conftest import CLIENT
 
-CLIENT = Path(client.__file__)
 pytestmark = pytest.mark.django_db(transaction=True)
-SAID = ["--product", "MariaDB", "--version", "11.8.1", "--branch", "main", "--hardware", "bench-03", "--workload", "oltp_read_only"]
-OF = ["--product", "MariaDB", "--branch", "main"]
 
-@pytest.fixture
-def benchdash(live_server, worker):
-    token = make_token(make_project("nightly"), Scope.UPLOAD)
-    environment = {**os.environ, "BENCHDASH_URL": live_server.url, "BENCHDASH_TOKEN": token, "PYTHONPATH": "."}
-
-    def run(*arguments, **environs):
-        return subprocess.run(
-            [sys.executable, str(CLIENT), *map(str, arguments)],
-            env={**environment, **environs},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    return run
+NIGHTS = [100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0]
+BASE = f"{len(NIGHTS):040x}"
+FASTER, SLOWER, UNCLEAR, UNMEASURED = (digit * 40 for digit in "abcd")
+PLACE = ("--product", "MariaDB", "--branch", "main")
+SAID = (*PLACE, "--hardware", "box", "--workload", "oltp_read_only", "--version", "unknown")
 
 
-def test_x(benchdash, tmp_path):
-    def values(name, *figures):
-        (tmp_path / name).write_text("\n".join(map(str, figures)) + "\n")
-        return f"{sys.executable} -m tests.client.workload {tmp_path / name}"
-    base, test = "a"*40, "b"*40
-    def show(e):
-        print(e.returncode, e.stdout[-1500:], e.stderr)
-    w = values("one", 100.17)
-    show(benchdash("run", *SAID, "--commit", base, "--", *w.split()))
-    w = values("two", 95.22)
-    show(benchdash("run", *SAID, "--commit", test, "--", *w.split()))
-    show(benchdash("gate", *OF, "--commit", test, "--base", base))
-    A = values("A", 101.37, 100.61, 99.23, 99.54, 102, 103, 99, 98)
-    B = values("B", 95.41, 94.12, 93.3, 93.71, 96, 97, 93, 92)
-    more = f"{sys.executable} {CLIENT} run {' '.join(SAID)} --commit {test} --base '{A}' --base-commit {base} -- {B}"
-    show(benchdash("gate", *OF, "--commit", test, "--base", base, "--run-more", more, "--json", tmp_path / "x.json"))
-    print((tmp_path / "x.json").read_text())
-    show(benchdash("gate", *OF, "--commit", "c"*40))
-    show(benchdash("gate", *OF, "--commit", test, "--base", "d"*40))
-    assert 0
+def test_a_commit_passes_another_fails_and_more_sessions_settle_a_third(
+    benchdash, workload, worker, tmp_path
+):
+    start = timezone.now() - timedelta(days=len(NIGHTS))
+    make_series(NIGHTS, project=benchdash.project, branch="main", start=start)
+    for commit, figure in ((UNCLEAR, 98.21), (FASTER, 131.73), (SLOWER, 71.94)):
+        measured = benchdash("run", *SAID, "--commit", commit, "--", *workload(figure).split())
+        assert (measured.returncode, measured.stderr) == (0, "")
+
+    def gate(commit, *more):
+        return benchdash("gate", *PLACE, "--commit", commit, "--base", BASE, *more)
+
+    passed = gate(FASTER)
+    assert (passed.returncode, passed.stderr) == (0, "")
+    assert "better" in passed.stdout
+
+    texts = {form: tmp_path / f"gate.{form}" for form in ("json",)}
+    failed = gate(SLOWER, *(word for form, path in texts.items() for word in (f"--{form}", path)))
+    assert failed.returncode == 1
+    assert "fail: " in failed.stdout
+    assert max(map(len, failed.stdout.splitlines())) <= 100
+    assert json.loads(texts["json"].read_text())["verdict"] == "fail"
+
+    open_still = gate(UNCLEAR)
+    assert open_still.returncode == 2
+    assert "cannot tell: 2 more sessions of each side would" in open_still.stdout
+    assert gate(UNCLEAR, "--unknown-is", "fail").returncode == 1
+
+    base, test = workload(99.41, 100.63, 99.87, 100.22), workload(97.81, 97.32, 97.05, 97.59)
+    both = f"--commit {UNCLEAR} --base '{base}' --base-commit {BASE} -- {test}"
+    settled = gate(UNCLEAR, "--run-more", f"python3 {CLIENT} run {' '.join(SAID)} {both}")
+    assert settled.returncode == 1, settled.stdout + settled.stderr
+    assert "fail after 2 more sessions" in settled.stdout
+    assert gate(UNCLEAR, "--run-more", "exit 7").returncode == 1  # there is nothing more to measure
+
+    assert gate(UNMEASURED).returncode == 3

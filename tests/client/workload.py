@@ -13,7 +13,7 @@ def main() -> None:
     figures = Path(sys.argv[1])
     first, _, rest = figures.read_text().partition("\n")
     figures.write_text(rest)
-    print(sysbench_report(float(first), seconds=10))
+    sys.stdout.write(sysbench_report(float(first), seconds=10))
 
 
 if __name__ == "__main__":
