@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from django.conf import settings
@@ -34,7 +35,8 @@ Identity = tuple[str, str]
 class Arrival:
     """A file with all that is said of it. ``warnings`` are those of reading the metadata.
 
-    ``came_alone`` is not true of a file out of an archive.
+    ``came_alone`` is not true of a file out of an archive. ``received_at`` is when its sender first had it
+    to send, or when its archive came; None is now.
     """
 
     file_name: str
@@ -43,6 +45,7 @@ class Arrival:
     companions: Sequence[CompanionFile] = ()
     warnings: Sequence[str] = ()
     came_alone: bool = True
+    received_at: datetime | None = None
 
     @cached_property
     def is_archive(self) -> bool:
