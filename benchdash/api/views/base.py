@@ -22,9 +22,9 @@ from rest_framework.viewsets import GenericViewSet
 
 from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
-from benchdash.api import parameters
-from benchdash.api.pagination import Pages
-from benchdash.api.parameters import Filter, Filters
+from benchdash.rest import parameters
+from benchdash.rest.pagination import Pages
+from benchdash.rest.parameters import Filter, Filters
 from benchdash.results.corrections import CorrectionError, Effect
 from benchdash.results.csv_text import csv_text
 from benchdash.throttling import AnonymousThrottle

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
 from benchdash.addresses import absolute
-from benchdash.api import parameters
 from benchdash.api.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
 from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
@@ -22,6 +21,7 @@ from benchdash.api.views.comparison import (
 from benchdash.regressions.comparison.columns import find_column, short_id
 from benchdash.regressions.comparison.pair_words import markdown
 from benchdash.regressions.comparison.pairs import Pair, find_runs, pair_of_columns, pair_of_runs
+from benchdash.rest import parameters
 
 _FORMATS: Final = ("csv", "md")
 

@@ -7,10 +7,10 @@ from rest_framework.response import Response
 
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Project, Token
-from benchdash.api import parameters
 from benchdash.api.answers.comparison import GateSerializer
 from benchdash.api.views.base import PROJECT, View
 from benchdash.regressions.comparison.gate import decide
+from benchdash.rest import parameters
 from benchdash.results.models import Run
 from ingest.queries import sent_by
 

@@ -16,11 +16,11 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api import parameters
 from benchdash.api.answers.runs import PointsSerializer, SeriesSerializer
-from benchdash.api.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.api.views.base import FORMAT, RowsView, csv_answer
 from benchdash.regressions.queries import by_index, marks
+from benchdash.rest import parameters
+from benchdash.rest.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.results.models import Configuration, Hardware, Measurement, Product, Series, Workload
 from benchdash.results.points import COLUMNS, Points, read_points
 from benchdash.results.thinning import thinned

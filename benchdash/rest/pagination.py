@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from benchdash.api import parameters
+from benchdash.rest import parameters
 
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 1000
