@@ -18,7 +18,7 @@ from benchdash.addresses import absolute
 from benchdash.dashboard.pages.embeds.badges import KINDS
 from benchdash.dashboard.pages.embeds.shown_charts import CHARTS, query_of_page, shown_chart
 from benchdash.dashboard.pages.embeds.views import HEIGHTS, WIDTHS
-from benchdash.dashboard.pages.embeds.visitors import Refusal
+from benchdash.dashboard.pages.embeds.visitors import NothingToShow
 from benchdash.dashboard.shell.contents import fixed_query
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_form
 
@@ -113,7 +113,7 @@ def _shared_chart(request: HttpRequest, page: ProjectPage, name: str, signed: st
     query = signed or fixed_query(request, page, name, query_of_page(request.GET))
     try:
         title = shown_chart(request, page, name, query_of_page(QueryDict(query))).title
-    except Refusal as refusal:
+    except NothingToShow as refusal:
         return Handout(name, refusal.sentence, query, "", [])
     svg, png = (f"{absolute(f'dashboard:embed_{kind}', slug, name)}?{query}" for kind in ("svg", "png"))
     frame = f"{absolute('dashboard:embed', slug, name)}?{query}"

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from benchdash.accounts.signed_links import ENDS, UNSIGNED
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.pages.embeds.visitors import Refusal
+from benchdash.dashboard.pages.embeds.visitors import NothingToShow
 from benchdash.dashboard.shell.contents import content_of, request_of
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage
@@ -47,7 +47,7 @@ class ShownChart:
 def shown_chart(request: HttpRequest, page: ProjectPage, name: str, query: str) -> ShownChart:
     """Return the chart of the page of that name with this query, in the statements of the page.
 
-    Raises Refusal.
+    Raises NothingToShow.
     """
     inner = copy(request)
     inner.user = AnonymousUser()
@@ -56,7 +56,7 @@ def shown_chart(request: HttpRequest, page: ProjectPage, name: str, query: str) 
     chart = CHARTS[name](context)
     if chart is None:
         sentence = "What this address names was not measured, or is not here any more."
-        raise Refusal(404, sentence, "not measured")
+        raise NothingToShow(404, sentence, "not measured")
     return ShownChart(chart.title, _without_links(chart.figure), f"{page_url(name, page.project)}?{query}")
 
 

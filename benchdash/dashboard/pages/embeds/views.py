@@ -20,7 +20,7 @@ from benchdash.dashboard.charts.pictures import PictureWishes, note_of, picture_
 from benchdash.dashboard.charts.themes import Theme
 from benchdash.dashboard.pages.embeds.badges import GEOMEAN, Badge, badge_of, svg_of
 from benchdash.dashboard.pages.embeds.shown_charts import CHARTS, query_of_page, shown_chart
-from benchdash.dashboard.pages.embeds.visitors import Refusal, embedded_page
+from benchdash.dashboard.pages.embeds.visitors import NothingToShow, embedded_page
 from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.dashboard.shell.selection import whole_number
@@ -46,7 +46,7 @@ def badge(request: HttpRequest, slug: str) -> HttpResponse:
     shows_ratios, status = request.GET.get("kind") == GEOMEAN, 200
     try:
         found = badge_of(embedded_page(slug, "badge", request.GET, shows_ratios=shows_ratios), request.GET)
-    except Refusal as refusal:
+    except NothingToShow as refusal:
         found, status = Badge(refusal.words), refusal.status
     body = svg_of(found)
     return _kept(request, body, lambda: HttpResponse(body, content_type=_SVG, status=status), status)
@@ -62,7 +62,7 @@ def chart(request: HttpRequest, slug: str, chart: str) -> HttpResponse:
         shown = shown_chart(request, page, chart, query_of_page(request.GET))
         json = figure_json(shown.figure)
         context |= {"shown": shown, "json": json, "project": page.project}
-    except Refusal as refusal:
+    except NothingToShow as refusal:
         context["sentence"], status = refusal.sentence, refusal.status
     body = render_to_string("embeds/chart.html", context, request)
     response = _kept(request, body, lambda: HttpResponse(body, status=status), status)
@@ -98,7 +98,7 @@ def _picture(request: HttpRequest, slug: str, chart: str) -> tuple[Drawing, int]
     try:
         page = _page_of(request, slug, chart)
         shown = shown_chart(request, page, chart, query_of_page(request.GET))
-    except Refusal as refusal:
+    except NothingToShow as refusal:
         return note_of(refusal.sentence, wishes), refusal.status
     name, host = page.project.name, urlsplit(settings.SITE_URL).netloc
     footer = [f"{name}, {timezone.now():%Y-%m-%d}, {host}"]
@@ -110,7 +110,9 @@ def _picture(request: HttpRequest, slug: str, chart: str) -> tuple[Drawing, int]
 def _page_of(request: HttpRequest, slug: str, chart: str) -> ProjectPage:
     page = embedded_page(slug, chart, request.GET)
     if chart not in CHARTS:
-        raise Refusal(404, f"There is no chart {chart}; there are {', '.join(CHARTS)}.", "no such chart")
+        raise NothingToShow(
+            404, f"There is no chart {chart}; there are {', '.join(CHARTS)}.", "no such chart"
+        )
     return page
 
 

@@ -15,7 +15,7 @@ from benchdash.dashboard.shell.project_page import ProjectPage
 
 
 @dataclass
-class Refusal(Exception):  # noqa: N818 - an answer, not a fault
+class NothingToShow(Exception):  # noqa: N818 - an answer, not a fault
     """Why there is nothing to show: a sentence, and a few words for a badge."""
 
     status: int
@@ -24,7 +24,7 @@ class Refusal(Exception):  # noqa: N818 - an answer, not a fault
 
 
 def embedded_page(slug: str, what: str, query: QueryDict, *, shows_ratios: bool = False) -> ProjectPage:
-    """Return the project as nobody in particular sees it. Raises Refusal.
+    """Return the project as nobody in particular sees it. Raises NothingToShow.
 
     ``what`` is shown with the parameters of ``query``. A project that publishes relative figures only shows
     what ``shows_ratios`` alone, by signed links too: they go to others than members.
@@ -39,13 +39,13 @@ def embedded_page(slug: str, what: str, query: QueryDict, *, shows_ratios: bool 
             raise _not_found() from None
         except LinkEnded:
             sentence = "The time of this link is over; whoever made it can make another."
-            raise Refusal(404, sentence, "link ended") from None
+            raise NothingToShow(404, sentence, "link ended") from None
     if project.is_relative_only and not shows_ratios:
-        raise Refusal(403, f"{RelativeFiguresOnly()}.", "relative figures only")
+        raise NothingToShow(403, f"{RelativeFiguresOnly()}.", "relative figures only")
     return ProjectPage(project, NOBODY, [])
 
 
-def _not_found() -> Refusal:
-    return Refusal(
+def _not_found() -> NothingToShow:
+    return NothingToShow(
         404, "There is nothing public at this address. A signed link must be copied whole.", "not found"
     )
