@@ -220,6 +220,7 @@ CONCLUSIONS = {
 }
 
 
+@pytest.mark.slow
 def test_the_articles_of_the_sample_say_by_themselves_what_was_concluded(chromium_page, sign_in):
     sample = SAMPLES[1]
     assert load(sample, progress=lambda *_: None) == 0
