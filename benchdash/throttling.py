@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# The API counts its anonymous requests itself; monitoring may ask as often as it likes.
-_NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/healthz", "/readyz", "/metrics")
+# API and assistants count their anonymous requests themselves; monitoring may ask as often as it likes.
+_NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/mcp", "/healthz", "/readyz", "/metrics")
 _IPV6_NETWORK: Final = 64
 
 

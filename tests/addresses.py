@@ -27,6 +27,7 @@ WITHOUT_PROJECT = frozenset(
         "admin_sign_in",  # tests/dashboard/shell/test_shell.py
         "api/.../",  # where nothing is
         "api:token",  # of the token that asks: tests/api/test_token.py
+        "assistants:mcp",  # tests/assistants/
         "dashboard:account",  # of who is signed in: tests/dashboard/pages/account/test_views.py
         "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/mail_links/
         "dashboard:one_click",  # for holders of a signed link, the same
