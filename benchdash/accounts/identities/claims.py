@@ -27,7 +27,7 @@ class IdentityError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class JobIdentity:
     """A job, as its CI vouches for it. ``workflow`` is a path in the repository; empty is what it has not.
 
     A job of a pull request is on no branch: what it runs is not what the branch holds.
@@ -72,7 +72,7 @@ def issuer_of(sent: str) -> Issuer:
     return known
 
 
-def identity_of(sent: str, issuer: Issuer) -> Identity:
+def identity_of(sent: str, issuer: Issuer) -> JobIdentity:
     """Return whose token it is, once it is proved. Raises IdentityError or KeysAwayError."""
     try:
         header = jwt.get_unverified_header(sent)
@@ -119,9 +119,9 @@ def _decoded(sent: str, **how: Any) -> dict[str, Any]:
     return claims
 
 
-def _of_github(issuer: Issuer, claims: Mapping[str, Any]) -> Identity:
+def _of_github(issuer: Issuer, claims: Mapping[str, Any]) -> JobIdentity:
     repository = _required(claims, "repository")
-    return Identity(
+    return JobIdentity(
         issuer=issuer,
         repository=repository,
         repository_id=_required(claims, "repository_id"),
@@ -133,10 +133,10 @@ def _of_github(issuer: Issuer, claims: Mapping[str, Any]) -> Identity:
     )
 
 
-def _of_gitlab(issuer: Issuer, claims: Mapping[str, Any]) -> Identity:
+def _of_gitlab(issuer: Issuer, claims: Mapping[str, Any]) -> JobIdentity:
     repository = _required(claims, "project_path")
     here = issuer.url.partition("://")[2]
-    return Identity(
+    return JobIdentity(
         issuer=issuer,
         repository=repository,
         repository_id=_required(claims, "project_id"),

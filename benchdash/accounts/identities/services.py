@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.identities.claims import Identity, IdentityError, identity_of, issuer_of
+from benchdash.accounts.identities.claims import JobIdentity, IdentityError, identity_of, issuer_of
 from benchdash.accounts.models import Project, Token, Trust
 from benchdash.accounts.services import TokenExpiredError, audit, new_token, what_it_may
 
@@ -107,7 +107,7 @@ def trusted_tokens(sent: str) -> list[Token]:
     return live
 
 
-def _pinned(identity: Identity, trusts: list[Trust]) -> list[Trust]:
+def _pinned(identity: JobIdentity, trusts: list[Trust]) -> list[Trust]:
     """Note the number of the repository where nobody said it: who takes its name later has another."""
     if all(trust.repository_id for trust in trusts):
         return trusts
@@ -116,7 +116,7 @@ def _pinned(identity: Identity, trusts: list[Trust]) -> list[Trust]:
     return _trusts_of(identity)
 
 
-def _trusts_of(identity: Identity) -> list[Trust]:
+def _trusts_of(identity: JobIdentity) -> list[Trust]:
     found = Trust.objects.filter(
         issuer=identity.issuer.url,
         repository=identity.repository,
