@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.identities.claims import JobIdentity, IdentityError, identity_of, issuer_of
+from benchdash.accounts.identities.claims import IdentityError, JobIdentity, identity_of, issuer_of
 from benchdash.accounts.models import Project, Token, Trust
 from benchdash.accounts.services import TokenExpiredError, audit, new_token, what_it_may
 
