@@ -12,6 +12,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from benchdash import embedded
+from benchdash.oidc_issuers import USUAL_ISSUERS, issuers_of
 from benchdash.storage_url import storage_of
 
 env = environ.Env()
@@ -410,6 +411,9 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "DEFAULT_THROTTLE_RATES": THROTTLE_RATES,
 }
+# Whose signed tokens of CI jobs are taken, with their public keys, and for whom these tokens must be meant.
+OIDC_ISSUERS = issuers_of(env.str("OIDC_ISSUERS", default=USUAL_ISSUERS))
+OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default=SITE_URL).rstrip("/")
 # Opens /metrics and the details of /readyz to monitoring on another machine; empty: to nobody there.
 OPERATOR_TOKEN = env.str("OPERATOR_TOKEN", default="")
 SPECTACULAR_SETTINGS = {
