@@ -106,6 +106,12 @@ class UploadThrottle(MinuteThrottle):
         return asker_of(request)
 
 
+class PictureThrottle(MinuteThrottle):
+    """Pictures that are drawn as PNG for one network."""
+
+    scope = "pictures"
+
+
 def place_of(request: HttpRequest | Request) -> str:
     """Return the address that a request came from; for IPv6 the network that one customer gets."""
     address = client_address(request)
