@@ -35,8 +35,9 @@ Identity = tuple[str, str]
 class Arrival:
     """A file with all that is said of it. ``warnings`` are those of reading the metadata.
 
-    ``came_alone`` is not true of a file out of an archive. ``received_at`` is when its sender first had it
-    to send, or when its archive came; None is now.
+    ``came_alone`` is not true of a file out of an archive. ``bound_to`` is the machine of which an archive
+    may have runs, empty for any. ``received_at`` is when its sender first had it to send, or when its archive
+    came; None is now.
     """
 
     file_name: str
@@ -45,6 +46,7 @@ class Arrival:
     companions: Sequence[CompanionFile] = ()
     warnings: Sequence[str] = ()
     came_alone: bool = True
+    bound_to: str = ""
     received_at: datetime | None = None
 
     @cached_property
@@ -54,7 +56,9 @@ class Arrival:
     @cached_property
     def identity(self) -> Identity:
         return self.data.sha256, metadata_digest(
-            self.metadata, {(one.kind, one.data.sha256) for one in self.companions}
+            self.metadata,
+            {(one.kind, one.data.sha256) for one in self.companions},
+            bound_to=self.bound_to,
         )
 
     @property
