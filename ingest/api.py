@@ -85,6 +85,7 @@ _CHANGED_OR_PREVIEW = PolymorphicProxySerializer(
 
 class UploadListView(_View):
     parser_classes = [MultiPartParser]
+    recognises_repeats = True
     order = ("-pk",)
 
     @extend_schema(

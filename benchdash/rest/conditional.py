@@ -28,11 +28,14 @@ _Handler = Callable[..., HttpResponseBase]
 
 class ChangedMeanwhile(APIException):
     status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_code = "changed_meanwhile"
     default_detail = "this is no longer what If-Match names; read it again, then change it"
 
 
 class BeingChanged(APIException):
     status_code = status.HTTP_409_CONFLICT
+    default_code = "being_changed"
+    wait = 1
     default_detail = "somebody changes this right now; read it again, then change it"
 
 
