@@ -66,7 +66,7 @@ def test_answers_say_how_many_requests_are_left(client, monkeypatch):
     assert token.get("/api/v1/nothing/").status_code == 404
     assert token.get("/api/v1/runs/0/")["RateLimit"].startswith('"token";r=5999;')
     assert token.post("/api/v1/uploads/")["RateLimit"].startswith('"uploads";r=5999;')
-    monkeypatch.setitem(rates, "token", "1/day")
+    monkeypatch.setitem(rates, "token", "0/day")
     refused = token.get("/api/v1/runs/")
     assert refused.status_code == 429
     assert refused["RateLimit"].startswith('"token";r=0;t=')
