@@ -101,7 +101,7 @@ MIDDLEWARE = [
     "benchdash.rest.cross_origin.allow_other_sites",
     "benchdash.rest.conditional.answer_not_modified",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "benchdash.rest.slashes.SlashMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "benchdash.accounts.time_zones.use_time_zone_of_person",

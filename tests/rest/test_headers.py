@@ -122,3 +122,8 @@ def test_what_cannot_be_read_or_is_not_there_is_a_problem_with_a_code(client):
     assert token.put("/api/v1/annotations/")["Allow"] == "GET, POST, HEAD, OPTIONS"
     assert answer("GET", "/api/v1/nothing/") == (404, "not_found")
     assert token.options("/api/v1/annotations/").status_code == 200
+    led = [getattr(token, method)("/api/v1/annotations") for method in ("get", "post")]
+    assert [(one.status_code, one["Location"]) for one in led] == [
+        (301, "/api/v1/annotations/"),
+        (308, "/api/v1/annotations/"),
+    ]
