@@ -30,10 +30,11 @@ def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenAp
     return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many)
 
 
+PLACE = tuple(query_parameter(name, "taken where a selector does not say it") for name in _PLACE)
 SELECTORS = (
     OpenApiParameter("base", OpenApiTypes.STR, required=True, description=SELECTOR),
     query_parameter("against", f"{SELECTOR}; by default all versions of the base's product", many=True),
-    *(query_parameter(name, "taken where a selector does not say it") for name in _PLACE),
+    *PLACE,
 )
 THREADS = query_parameter("threads", "only rows of these thread counts; `null`: nobody said", many=True)
 COMPARISON = (

@@ -13,6 +13,7 @@ from benchdash.addresses import absolute
 from benchdash.api.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
 from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
+    PLACE,
     SELECTOR,
     THREADS,
     asked_columns,
@@ -33,6 +34,7 @@ class DifferenceView(View):
             PROJECT,
             query_parameter("base", SELECTOR),
             query_parameter("against", SELECTOR),
+            *PLACE,
             OpenApiParameter(
                 "run", OpenApiTypes.INT, many=True, description="two ids of runs, instead of base and against"
             ),
