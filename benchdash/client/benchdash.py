@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import textwrap
 import threading
 import time
 import urllib.error
@@ -318,7 +319,7 @@ def machine_facts() -> dict[str, dict[str, Any]]:
 def machine_files() -> list[tuple[str, str, Content]]:
     """Return what tools say of this machine, as companions of an upload."""
     said = _printed("lscpu")
-    lines = [line for line in said.splitlines(keepends=True) if not _OF_THE_MOMENT.match(line)]
+    lines = [f"{line}\n" for line in said.splitlines() if not _OF_THE_MOMENT.match(line)]
     return [("companion", "lscpu.txt", "".join(lines).encode())] if lines else []
 
 
@@ -1752,6 +1753,7 @@ VERDICT_WORDS = {
     "worse": "worse",
     "likely_worse": "likely worse",
     "unknown": "cannot tell",
+    "no base": "no base",
     "likely_better": "likely better",
     "better": "better",
     "same": "same",
@@ -1776,7 +1778,7 @@ def gate(options: argparse.Namespace) -> int:
         answer = verdict_of(server, question, options.timeout)
     print_table(answer["rows"])
     for sentence in (answer["summary"], *answer["reasons"], answer["url"]):
-        print(sentence)
+        print(textwrap.fill(sentence, TABLE_WIDTH, break_long_words=False, break_on_hyphens=False))
     write_verdict(server, question, answer, options)
     if answer["verdict"] == "unknown" and is_compared(answer) and options.unknown_is:
         return {"fine": EXIT_FINE, "fail": EXIT_REGRESSED}[options.unknown_is]
@@ -1854,8 +1856,8 @@ def _count(number: int, thing: str) -> str:
 
 
 def verdict_of_row(row: dict[str, Any]) -> str:
-    """Return the verdict of a row; unknown where there is nothing to compare."""
-    return str((row["cells"][0] or {}).get("verdict") or "unknown")
+    """Return the verdict of a row, or that there is nothing to compare with."""
+    return str(row["cells"][0]["verdict"]) if row["base"] else "no base"
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
