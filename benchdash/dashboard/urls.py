@@ -9,6 +9,7 @@ from benchdash.dashboard.pages.catalogue import views as catalogue
 from benchdash.dashboard.pages.code_host import views as code_host
 from benchdash.dashboard.pages.curves import views as curves
 from benchdash.dashboard.pages.feed import views as feed
+from benchdash.dashboard.pages.gate import views as gate
 from benchdash.dashboard.pages.history import views as history
 from benchdash.dashboard.pages.home import views as home
 from benchdash.dashboard.pages.incidents import views as incidents
@@ -36,7 +37,7 @@ from benchdash.dashboard.pages.workload_groups import views as workload_groups
 app_name = "dashboard"
 
 _PAGES = (
-    *(overview, lines, curves, latency, matrix, sweep, pair, articles, history, runs, incidents, rule),
+    *(overview, lines, curves, latency, matrix, sweep, pair, gate, articles, history, runs, incidents, rule),
     *(uploads, upload_changes, catalogue, workload_groups, metrics, subscriptions, alerts),
     *(people, webhooks, code_host, feed, search),
 )
