@@ -13,7 +13,7 @@ from django.utils import timezone
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.time_zones import zone_of
 from benchdash.regressions.models import Incident, IncidentEvent
-from benchdash.results.models import Hardware, Product, PullRequest
+from benchdash.results.models import Hardware, Product
 from benchdash.results.wording import metric_name
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -205,7 +205,7 @@ class Alert(OwedMail):
 
 
 class CodeHost(models.Model):
-    """A repository at GitHub or GitLab whose pull requests are answered, and the token that may write there."""
+    """A repository at GitHub or GitLab whose pull requests are answered, and a token that may write there."""
 
     class Kind(models.TextChoices):
         GITHUB = "github", "GitHub"
@@ -230,26 +230,24 @@ class CodeHost(models.Model):
 class PullRequestAnswer(models.Model):
     """What a pull request was told last: the commit, a digest of the words, and the id of the comment.
 
-    ``seen_run_at`` is the ``last_run_at`` of the pull request when it was looked at: another one means news.
-    Before ``retry_at`` it is not looked at again; ``error`` says why the last try did not arrive.
+    ``seen_run`` is the id of its newest run when it was looked at: another one means news. Before
+    ``retry_at`` it is not looked at again; ``error`` says why the last try did not arrive.
     """
 
     host = models.ForeignKey(CodeHost, on_delete=models.CASCADE, related_name="answers")
-    pull_request = models.ForeignKey(PullRequest, on_delete=models.CASCADE, related_name="+")
+    number = models.BigIntegerField()
     commit = models.CharField(max_length=40, blank=True)
     told = models.CharField(max_length=64, blank=True)
     told_at = models.DateTimeField(null=True, blank=True)
     comment = models.BigIntegerField(null=True, blank=True)
-    seen_run_at = models.DateTimeField(null=True, blank=True)
+    seen_run = models.BigIntegerField(null=True, blank=True)
     is_pending = models.BooleanField(default=False)
     attempts = models.PositiveIntegerField(default=0)
     retry_at = models.DateTimeField(null=True, blank=True)
     error = models.CharField(max_length=500, blank=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["host", "pull_request"], name="one_answer_per_pull_request")
-        ]
+        constraints = [models.UniqueConstraint(fields=["host", "number"], name="one_answer_per_pull_request")]
 
     def __str__(self) -> str:
-        return f"answer to {self.pull_request}"
+        return f"answer to pull request {self.number}"

@@ -9,13 +9,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import F, Max
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -29,8 +29,8 @@ from benchdash.alerts.models import CodeHost, PullRequestAnswer
 from benchdash.regressions.comparison.gate import Gate, GateError, Question, decide
 from benchdash.regressions.comparison.gate_words import markdown, summary
 from benchdash.regressions.comparison.markdown_text import plain
-from benchdash.results.models import PullRequest, VersionPlace
-from benchdash.results.pull_requests import branch_of
+from benchdash.results.models import Run, VersionPlace
+from benchdash.results.pull_requests import branch_of, number_in, of_pull_requests
 
 _log = logging.getLogger(__name__)
 
@@ -54,8 +54,8 @@ def connect(
 ) -> CodeHost:
     """Answer the pull requests of this repository from now on, instead of any other.
 
-    Raises django.core.exceptions.ValidationError where the code host does not know the repository, or does not
-    let the token in.
+    Raises django.core.exceptions.ValidationError where the code host does not know the repository, or does
+    not let the token in.
     """
     host = CodeHost(
         project=project,
@@ -100,7 +100,7 @@ def try_code_host(host: CodeHost) -> str:
 
 def last_answers(host: CodeHost) -> Sequence[PullRequestAnswer]:
     """Return what was told to the pull requests that were measured last, the newest first."""
-    return host.answers.select_related("pull_request").order_by("-pull_request__last_run_at")[:MAX_SHOWN]
+    return host.answers.order_by(F("seen_run").desc(nulls_first=True), "-number")[:MAX_SHOWN]
 
 
 # --- the answers --------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class _News:
 
 
 def answer_pull_requests() -> int:
-    """Tell each pull request of which there is news, and return how many were told: none while mail is held."""
+    """Tell each pull request with news, and return how many were told: none while mail is held."""
     if settings.HOLD_MAIL:
         return 0
     told = 0
@@ -134,41 +134,64 @@ def answer_pull_requests() -> int:
     return told
 
 
-def _with_news(host: CodeHost) -> QuerySet[PullRequest]:
+class _Request(NamedTuple):
+    """A pull request, and the id of its newest run."""
+
+    number: int
+    newest_run: int
+
+
+def _with_news(host: CodeHost) -> list[_Request]:
     """Return the pull requests with runs that were not looked at, or not analysed when they were."""
-    answers = PullRequestAnswer.objects.filter(host=host, pull_request=OuterRef("pk"))
-    done = answers.filter(seen_run_at=OuterRef("last_run_at"), is_pending=False, attempts=0)
-    waiting = answers.filter(retry_at__gt=timezone.now())
-    recent = PullRequest.objects.filter(project=host.project, last_run_at__gte=timezone.now() - MAX_AGE)
-    return recent.exclude(Exists(done) | Exists(waiting)).order_by("last_run_at", "pk")
+    places = VersionPlace.objects.filter(of_pull_requests(), project=host.project)
+    runs = Run.objects.filter(
+        of_pull_requests(),
+        project=host.project,
+        version__in=places.values("version"),
+        recorded_at__gte=timezone.now() - MAX_AGE,
+    )
+    newest = runs.order_by().values_list("branch").annotate(newest=Max("pk")).order_by("newest")
+    measured = [_Request(number, run) for branch, run in newest if (number := number_in(branch))]
+    answers = {one.number: one for one in host.answers.filter(number__in=[one.number for one in measured])}
+    return [one for one in measured if _is_due(answers.get(one.number), one)]
+
+
+def _is_due(answer: PullRequestAnswer | None, request: _Request) -> bool:
+    if answer is None:
+        return True
+    if answer.retry_at:
+        return answer.retry_at <= timezone.now()
+    return answer.is_pending or answer.seen_run != request.newest_run
 
 
 @transaction.atomic
-def _answer(host: CodeHost, request: PullRequest) -> tuple[bool, bool]:
-    """Look at a pull request, and return whether its code host was reached and whether it was told anything."""
-    PullRequestAnswer.objects.get_or_create(host=host, pull_request=request)
+def _answer(host: CodeHost, request: _Request) -> tuple[bool, bool]:
+    """Look at a pull request; return whether the code host was reached, and whether it was told anything."""
+    PullRequestAnswer.objects.get_or_create(host=host, number=request.number)
     # Another worker may be telling it right now.
     rows = PullRequestAnswer.objects.select_for_update(skip_locked=True)
-    answer = rows.filter(host=host, pull_request=request).first()
+    answer = rows.filter(host=host, number=request.number).first()
     if answer is None:
         return True, False
     try:
         is_told = _tell_news(host, request, answer)
     except (GateError, RefusedError, UnavailableError) as error:
         wait = min(_MIN_WAIT * 2 ** min(answer.attempts, 10), _MAX_WAIT)
-        _log.warning("%s of %s was not told, next try in %s: %s", request, host, wait, error)
+        _log.warning(
+            "pull request %s of %s was not told, next try in %s: %s", request.number, host, wait, error
+        )
         answer.attempts += 1
         answer.retry_at = timezone.now() + wait
         answer.error = (str(error) or type(error).__name__)[:500]
         answer.save()
         return not isinstance(error, UnavailableError), False
     answer.attempts, answer.retry_at, answer.error = 0, None, ""
-    answer.seen_run_at = request.last_run_at
+    answer.seen_run = request.newest_run
     answer.save()
     return True, is_told
 
 
-def _tell_news(host: CodeHost, request: PullRequest, answer: PullRequestAnswer) -> bool:
+def _tell_news(host: CodeHost, request: _Request, answer: PullRequestAnswer) -> bool:
     """Tell what is new. Raises GateError, RefusedError or UnavailableError."""
     news = _news(host.project, request)
     answer.is_pending = news is not None and news.comment is None
@@ -182,7 +205,7 @@ def _tell_news(host: CodeHost, request: PullRequest, answer: PullRequestAnswer) 
     return True
 
 
-def _write_comment(host: CodeHost, request: PullRequest, text: str, known: int | None) -> int:
+def _write_comment(host: CodeHost, request: _Request, text: str, known: int | None) -> int:
     """Write the comment of the pull request anew; it has one. Raises RefusedError or UnavailableError."""
     kind, mark = code_host(host.kind), f"<!-- benchdash {host.project.slug} -->"
     text = f"{mark}\n{text}"
@@ -194,13 +217,11 @@ def _write_comment(host: CodeHost, request: PullRequest, text: str, known: int |
             if error.is_permanent:
                 raise
             # Somebody deleted it.
-    found: int = kind.write_comment(
-        host, request.number, text, kind.find_comment(host, request.number, mark)
-    )
+    found: int = kind.write_comment(host, request.number, text, kind.find_comment(host, request.number, mark))
     return found
 
 
-def _news(project: Project, request: PullRequest) -> _News | None:
+def _news(project: Project, request: _Request) -> _News | None:
     """Hold the newest commit against where it is to be merged, product by product; None without any run.
 
     Raises GateError.
@@ -227,7 +248,7 @@ def _news(project: Project, request: PullRequest) -> _News | None:
     return _News(commit, status, "\n".join(parts))
 
 
-def _address(project: Project, request: PullRequest, gate: Gate, *, is_only: bool) -> str:
+def _address(project: Project, request: _Request, gate: Gate, *, is_only: bool) -> str:
     """Return the address of the page that shows the same."""
     query = {"pull_request": str(request.number)}
     if gate.sides.product and not is_only:

@@ -7,13 +7,13 @@ from rest_framework import serializers
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.outgoing import MAX_URL
 from benchdash.alerts.subscriptions import MAX_HOUR, MAX_WEEKDAY
-from benchdash.api.parameters import MAX_ID
 from benchdash.articles.addresses import MAX_QUERY, PAGES
 from benchdash.articles.models import MAX_TITLE
 from benchdash.articles.services import MAX_BLOCKS, MAX_PROSE, MAX_TEXT
 from benchdash.regressions.links import MAX_LENGTH
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import MAX_TOGETHER
+from benchdash.rest.parameters import MAX_ID
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
 from benchdash.results.metric_corrections import WISHES
 from benchdash.results.models import ProjectMetric, Series

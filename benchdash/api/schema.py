@@ -5,6 +5,9 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerFieldExtension
 from rest_framework.serializers import Serializer
 
+from benchdash.rest.fields import SELECTION, is_selectable
+from benchdash.rest.operations import Operation
+
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call] # the package has no types
     target_class = "benchdash.accounts.authentication.TokenAuthentication"
@@ -78,4 +81,13 @@ def add_problems(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
     for methods in result["paths"].values():
         for operation in methods.values():
             operation["responses"]["default"] = answer
+    return result
+
+
+def add_fields(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """Declare the selection of fields where an answer has named members."""
+    for methods in result["paths"].values():
+        described = methods.get("get")
+        if described and is_selectable(Operation(described, result["components"]["schemas"])):
+            described.setdefault("parameters", []).append(SELECTION)
     return result

@@ -37,7 +37,7 @@ def ask(method: str, url: str, headers: Mapping[str, str], sent: Mapping[str, An
     try:
         return json.loads(reply.body) if reply.body else None
     except ValueError:
-        raise RefusedError("it answered with something that is no JSON; is this the address of its API?") from None
+        raise RefusedError("its answer is no JSON; is this the address of its API?") from None
 
 
 def comments(url: str, headers: Mapping[str, str]) -> Iterator[tuple[int, str]]:

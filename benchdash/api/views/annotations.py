@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.api import parameters
 from benchdash.api.answers.annotations import AnnotationSerializer, ExclusionsSerializer
-from benchdash.api.parameters import NamedFilter
 from benchdash.api.requests import AnnotationRequest, ExclusionsRequest
 from benchdash.api.views.base import RowsView, View
+from benchdash.rest import parameters
+from benchdash.rest.parameters import NamedFilter
 from benchdash.results.annotations import annotate, remove_annotation
 from benchdash.results.corrections import CorrectionError, exclude_runs, restore_runs
 from benchdash.results.models import Annotation, Hardware, Product

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from benchdash.accounts.models import Scope
-from benchdash.api import parameters
 from benchdash.api.answers.articles import ArticleDetailSerializer, ArticleSerializer
 from benchdash.api.requests import ArticleChange, ArticleRequest
 from benchdash.api.views.base import RowsView
@@ -19,6 +18,7 @@ from benchdash.articles import services
 from benchdash.articles.addresses import AddressError
 from benchdash.articles.models import Article, Block
 from benchdash.articles.services import ArticleError, NewBlock
+from benchdash.rest import parameters
 
 
 @extend_schema_view(

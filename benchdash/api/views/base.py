@@ -10,24 +10,21 @@ from django.http import HttpResponse
 from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import NotAuthenticated
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
-from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
-from benchdash.api import parameters
-from benchdash.api.pagination import Pages
-from benchdash.api.parameters import Filter, Filters
+from benchdash.rest import parameters
+from benchdash.rest.pagination import Pages
+from benchdash.rest.parameters import Filter, Filters
+from benchdash.rest.views import ApiView
 from benchdash.results.corrections import CorrectionError, Effect
 from benchdash.results.csv_text import csv_text
-from benchdash.throttling import AnonymousThrottle
 
 PROJECT = OpenApiParameter(
     "project", OpenApiTypes.STR, description="the slug of a project; by default that of the token"
@@ -51,16 +48,12 @@ class OneRenderer(DefaultContentNegotiation):
         return renderer, renderer.media_type
 
 
-class View(APIView):
+class View(ApiView):
     content_negotiation_class = OneRenderer
-    throttle_classes = [AnonymousThrottle]
+    common_parameters = ("project",)
 
     # Whether it answers nothing but ratios, and nothing at all of figures, to those who may see no more.
     is_relative = False
-
-    @cached_property
-    def viewer(self) -> Viewer:
-        return viewer_of(self.request)
 
     @cached_property
     def member_projects(self) -> frozenset[int]:
@@ -99,10 +92,6 @@ class View(APIView):
         """Raise NotAllowed without the scope, or NotAuthenticated where nobody knows who asks."""
         self.require_somebody()
         self.viewer.require(scope, project)
-
-    def require_somebody(self) -> None:
-        if self.viewer.is_anonymous:
-            raise NotAuthenticated
 
     def sent(self, serializer: type[Serializer[Any]]) -> Mapping[str, Any]:
         """Return the body of the request. Raises rest_framework's ValidationError."""

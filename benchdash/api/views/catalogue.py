@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from benchdash.accounts.models import Project
-from benchdash.api import parameters
 from benchdash.api.answers.catalogue import (
     ConfigurationSerializer,
     HardwareSerializer,
@@ -23,9 +22,10 @@ from benchdash.api.answers.catalogue import (
     WorkloadSerializer,
     corrected,
 )
-from benchdash.api.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
 from benchdash.api.requests import MergeRequest, RenameRequest, VersionRequest
 from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
+from benchdash.rest import parameters
+from benchdash.rest.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
 from benchdash.results import corrections
 from benchdash.results.corrections import Effect, correct_version
 from benchdash.results.models import Alias, Configuration, Hardware, Product, ServerVersion, Workload

@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
-from benchdash.api import parameters
 from benchdash.api.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
 from benchdash.api.requests import SelectorSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
@@ -19,6 +18,7 @@ from benchdash.regressions.comparison.columns import Selector
 from benchdash.regressions.comparison.relative import relative_table
 from benchdash.regressions.comparison.rows import RelativeTo
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare
+from benchdash.rest import parameters
 
 # The parts of a selector; a parameter of the same name completes one that lacks it.
 _PLACE = tuple(field.name for field in fields(Selector) if field.name != "id")
@@ -30,10 +30,11 @@ def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenAp
     return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many)
 
 
+PLACE = tuple(query_parameter(name, "taken where a selector does not say it") for name in _PLACE)
 SELECTORS = (
     OpenApiParameter("base", OpenApiTypes.STR, required=True, description=SELECTOR),
     query_parameter("against", f"{SELECTOR}; by default all versions of the base's product", many=True),
-    *(query_parameter(name, "taken where a selector does not say it") for name in _PLACE),
+    *PLACE,
 )
 THREADS = query_parameter("threads", "only rows of these thread counts; `null`: nobody said", many=True)
 COMPARISON = (

@@ -10,10 +10,10 @@ from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
 from benchdash.addresses import absolute
-from benchdash.api import parameters
 from benchdash.api.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
 from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
+    PLACE,
     SELECTOR,
     THREADS,
     asked_columns,
@@ -22,6 +22,7 @@ from benchdash.api.views.comparison import (
 from benchdash.regressions.comparison.columns import find_column, short_id
 from benchdash.regressions.comparison.pair_words import markdown
 from benchdash.regressions.comparison.pairs import Pair, find_runs, pair_of_columns, pair_of_runs
+from benchdash.rest import parameters
 
 _FORMATS: Final = ("csv", "md")
 
@@ -33,6 +34,7 @@ class DifferenceView(View):
             PROJECT,
             query_parameter("base", SELECTOR),
             query_parameter("against", SELECTOR),
+            *PLACE,
             OpenApiParameter(
                 "run", OpenApiTypes.INT, many=True, description="two ids of runs, instead of base and against"
             ),

@@ -12,11 +12,11 @@ from rest_framework.response import Response
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Project, Token
 from benchdash.addresses import absolute
-from benchdash.api import parameters
 from benchdash.api.answers.comparison import GateSerializer
 from benchdash.api.views.base import PROJECT, View
 from benchdash.regressions.comparison.gate_sides import PARAMETERS, Question
 from benchdash.regressions.comparison.gate_words import junit, markdown
+from benchdash.rest import parameters
 from benchdash.results.models import Run
 from benchdash.results.pull_requests import branch_of
 from ingest.gates import answer_of

@@ -15,18 +15,18 @@ from rest_framework.serializers import Serializer
 
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Project, Scope, User
-from benchdash.api import parameters
 from benchdash.api.answers.incidents import (
     CommentSerializer,
     IncidentDetailSerializer,
     IncidentSerializer,
 )
-from benchdash.api.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
 from benchdash.api.requests import CommentRequest, TriageRequest, TriageTogetherRequest
 from benchdash.api.views.base import RowsView
 from benchdash.regressions import triage
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import LIVE, described, open_filter, seen_on
+from benchdash.rest import parameters
+from benchdash.rest.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
 from benchdash.results.models import Hardware, Product
 from benchdash.results.queries import ids_called
 

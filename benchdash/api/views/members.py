@@ -15,11 +15,11 @@ from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.subscriptions import OF_MAIL, SubscriptionWishes, change, subscribe, unsubscribe
-from benchdash.api import parameters
 from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
-from benchdash.api.parameters import Filter, NamedFilter
 from benchdash.api.requests import SubscriptionChange, SubscriptionRequest
 from benchdash.api.views.base import PROJECT, RowsView
+from benchdash.rest import parameters
+from benchdash.rest.parameters import Filter, NamedFilter
 from benchdash.results.models import Hardware, Product
 
 _Named = TypeVar("_Named", Product, Hardware)

@@ -9,13 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.api import parameters
 from benchdash.api.answers.metrics import MetricSerializer
-from benchdash.api.pagination import Pages
 from benchdash.api.requests import MetricChange, MetricRequest
 from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.regressions.project_metrics import metrics_of
 from benchdash.regressions.services import say_of_metric
+from benchdash.rest import parameters
+from benchdash.rest.pagination import Pages
 from benchdash.results.metric_corrections import WISHES, MetricError
 from benchdash.results.models import ProjectMetric
 

@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
-from benchdash.api import parameters
 from benchdash.api.answers.comparison import NightsSerializer, csv_columns, csv_rows
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
@@ -31,6 +30,7 @@ from benchdash.regressions.comparison.branch_table import (
 )
 from benchdash.regressions.comparison.columns import Column, SelectorError, find_column
 from benchdash.regressions.comparison.rows import RelativeTo
+from benchdash.rest import parameters
 from benchdash.results.workload_groups import grouping_of
 
 DEFAULT_LAST: Final = 20

@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from benchdash.api import parameters
 from benchdash.api.answers.catalogue import corrected
 from benchdash.api.answers.runs import (
     SAMPLES_BY_SOURCE,
@@ -21,7 +20,10 @@ from benchdash.api.answers.runs import (
     RunSerializer,
     samples_by_source,
 )
-from benchdash.api.parameters import (
+from benchdash.api.requests import ExclusionRequest
+from benchdash.api.views.base import FORMAT, PREVIEW, CorrectableView, csv_answer
+from benchdash.rest import parameters
+from benchdash.rest.parameters import (
     BooleanFilter,
     CommitFilter,
     Filter,
@@ -31,8 +33,6 @@ from benchdash.api.parameters import (
     ThreadsFilter,
     VersionFilter,
 )
-from benchdash.api.requests import ExclusionRequest
-from benchdash.api.views.base import FORMAT, PREVIEW, CorrectableView, csv_answer
 from benchdash.results import corrections
 from benchdash.results.models import Configuration, Hardware, IntervalSamples, Product, Run, Workload
 from ingest.queries import sent_by

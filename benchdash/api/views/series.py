@@ -7,20 +7,17 @@ from typing import Any, Final
 from django.db.models import Case, CharField, Count, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 from django.http import HttpResponse
-from django.utils.decorators import method_decorator
-from django.views.decorators.cache import cache_control
-from django.views.decorators.http import conditional_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api import parameters
 from benchdash.api.answers.runs import PointsSerializer, SeriesSerializer
-from benchdash.api.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.api.views.base import FORMAT, RowsView, csv_answer
 from benchdash.regressions.queries import by_index, marks
+from benchdash.rest import parameters
+from benchdash.rest.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.results.models import Configuration, Hardware, Measurement, Product, Series, Workload
 from benchdash.results.points import COLUMNS, Points, read_points
 from benchdash.results.thinning import thinned
@@ -77,10 +74,8 @@ class SeriesViews(RowsView):
         filters=False,
     )
     @action(detail=True)
-    @method_decorator(cache_control(private=True, no_cache=True))
-    @method_decorator(conditional_page)
     def points(self, request: Request, pk: int) -> HttpResponse:
-        """Return one row a group, in order. With `If-None-Match` an answer that did not change is 304."""
+        """Return one row a group, in order."""
         series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")

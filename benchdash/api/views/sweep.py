@@ -9,7 +9,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api import parameters
 from benchdash.api.answers.sweeps import (
     CSV_COLUMNS,
     SubjectSerializer,
@@ -23,6 +22,7 @@ from benchdash.regressions.comparison.rows import geometric_mean
 from benchdash.regressions.sweeps.conditions import Choice, written
 from benchdash.regressions.sweeps.subjects import Subject, subjects
 from benchdash.regressions.sweeps.table import Found, find_sweep, sweep_table
+from benchdash.rest import parameters
 from benchdash.results.versions import parse_version
 
 _SUBJECT: Final = ("product", "version", "build", "branch", "counterpart")
