@@ -197,7 +197,7 @@ class GateRowSerializer(serializers.Serializer[Any]):
         return {**fields_of(ComparisonRowSerializer, "row"), **super().get_fields()}
 
 
-class MissingSerializer(serializers.Serializer[Any]):
+class NotMeasuredSerializer(serializers.Serializer[Any]):
     """A series that the base has and the other side lacks."""
 
     series = serializers.IntegerField(source="pk")
@@ -241,7 +241,7 @@ class GateSerializer(serializers.Serializer[Any]):
     reasons = serializers.SerializerMethodField()
     of = GateSideSerializer(source="*")
     bases = serializers.ListField(child=serializers.CharField())
-    missing = MissingSerializer(many=True)
+    missing = NotMeasuredSerializer(many=True)
     url = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.ChoiceField(choices=["done", "pending"]))

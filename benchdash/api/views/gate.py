@@ -34,10 +34,12 @@ class GateView(View):
             OpenApiParameter(
                 "branch",
                 OpenApiTypes.STR,
-                description="empty: releases; left out: wherever the commit was measured. Without a commit its"
-                " newest one is meant",
+                description="empty: releases; left out: where the commit was measured. Without a"
+                " commit its newest one is meant",
             ),
-            OpenApiParameter("commit", OpenApiTypes.STR, description="or at least 7 digits of its beginning"),
+            OpenApiParameter(
+                "commit", OpenApiTypes.STR, description="or its beginning, of 7 digits at least"
+            ),
             OpenApiParameter(
                 "version", OpenApiTypes.STR, description="a release, instead of a branch and a commit"
             ),
@@ -46,9 +48,9 @@ class GateView(View):
                 "base",
                 OpenApiTypes.STR,
                 description="a commit, the version of a release, or a branch, whose newest group at each"
-                " place is meant; 'commit:', 'version:' or 'branch:' in front says which. By default the group"
-                " before on the branch, for a pull request the branch where it is to be merged, for a release"
-                " the one before it in its line, or the last of the line before",
+                " place is meant; 'commit:', 'version:' or 'branch:' before it says which. By default the one"
+                " before on the branch; of a pull request, where it is to be merged; of a release,"
+                " the one before in its line, or the last of the line before",
             ),
             OpenApiParameter(
                 "workload", OpenApiTypes.STR, many=True, description="only these workloads count"

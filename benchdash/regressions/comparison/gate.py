@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, cells_of_runs
-from benchdash.regressions.comparison.gate_sides import GateError, Question, Side, Sides, find_sides
+from benchdash.regressions.comparison.gate_sides import GateError, GateSide, GateSides, Question, find_sides
 from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseFloor
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
 from benchdash.regressions.detection.shifts import find_shifts
@@ -66,7 +66,7 @@ class Gate:
     ``bases`` name what it was held against. ``set_aside`` counts the places whose analysis fails.
     """
 
-    sides: Sides
+    sides: GateSides
     verdict: GateVerdict
     is_analysed: bool
     rows: tuple[GateRow, ...]
@@ -138,23 +138,23 @@ def decide(project: Project, question: Question) -> Gate:
     )
 
 
-def _base_names(sides: Sides, pairs: Iterable[_Pair]) -> tuple[str, ...]:
+def _base_names(sides: GateSides, pairs: Iterable[_Pair]) -> tuple[str, ...]:
     branch = sides.base.branch if sides.base else sides.subject.branch
     points = {pair.base.position: pair.base for pair in pairs if pair.base}
     newest_first = sorted(points.values(), key=lambda point: order_of(point, branch), reverse=True)
     return tuple(dict.fromkeys(_side_of(point, branch).name for point in newest_first))
 
 
-def _side_of(point: Point, branch: str) -> Side:
+def _side_of(point: Point, branch: str) -> GateSide:
     if not branch:
-        return Side(version=point.version.version)
-    return Side(branch=branch, commit=point.commit or "")
+        return GateSide(version=point.version.version)
+    return GateSide(branch=branch, commit=point.commit or "")
 
 
 # --- what is held against what ------------------------------------------------------------------------------
 
 
-def _found(project: Project, sides: Sides, rules: MetricRules, workloads: Sequence[str]) -> _Found:
+def _found(project: Project, sides: GateSides, rules: MetricRules, workloads: Sequence[str]) -> _Found:
     subject, base = sides.subject, sides.base
     series = find_series(project, branch=None).filter(product=sides.product, is_derived=False)
     series = series.exclude(rules.unwatched())
@@ -179,7 +179,7 @@ def _found(project: Project, sides: Sides, rules: MetricRules, workloads: Sequen
     return _Found(pairs, missing, [one for one in beside if is_control(one.build)])
 
 
-def _measured(series: Any, side: Side) -> list[Series]:
+def _measured(series: Any, side: GateSide) -> list[Series]:
     """List the series in which a side has runs that count."""
     of_side: dict[str, str] = {}
     if side.commit:
@@ -202,7 +202,7 @@ def _at(series: Any, places: Collection[Place], branches: Collection[str]) -> li
 
 
 def _others(
-    project: Project, watched: Sequence[Series], lines: Collection[Place], sides: Sides
+    project: Project, watched: Sequence[Series], lines: Collection[Place], sides: GateSides
 ) -> list[Series]:
     """Return the series of the base, where that is not the group before in the same series.
 
@@ -224,7 +224,7 @@ def _others(
 
 
 def _matched(
-    own: Sequence[Series], others: Sequence[Series], points: Mapping[int, Sequence[Point]], sides: Sides
+    own: Sequence[Series], others: Sequence[Series], points: Mapping[int, Sequence[Point]], sides: GateSides
 ) -> tuple[list[_Pair], list[Series]]:
     """Pair what was measured of the subject with its base, and list what only the base has."""
     subject, branch = sides.subject, sides.subject.branch
@@ -264,7 +264,7 @@ def _bases(
     others: Sequence[Series],
     points: Mapping[int, Sequence[Point]],
     before: Mapping[int, Sequence[Point]],
-    sides: Sides,
+    sides: GateSides,
     is_subject: Callable[[Point], bool],
 ) -> _Bases:
     """Return the series and the group that everything is held against."""
@@ -292,7 +292,7 @@ def _bases(
     return found
 
 
-def _missing(measured: Collection[_What], held: _Bases, sides: Sides) -> list[Series]:
+def _missing(measured: Collection[_What], held: _Bases, sides: GateSides) -> list[Series]:
     """List the series of the newest group at each place of the base that were not measured of the subject."""
     branch = sides.base.branch if sides.base else sides.subject.branch
     newest: dict[Place, Point] = {}
@@ -311,7 +311,7 @@ def _group_of(point: Point, branch: str) -> Any:
     return (point.commit or point.time.astimezone(UTC).date()) if branch else point.version.pk
 
 
-def _membership(side: Side) -> Callable[[Point], bool]:
+def _membership(side: GateSide) -> Callable[[Point], bool]:
     if side.commit:
         return lambda point: point.commit == side.commit
     if side.version:

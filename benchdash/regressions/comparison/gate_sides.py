@@ -76,7 +76,7 @@ PARAMETERS: Final = ("product", "branch", "commit", "version", "pull_request", "
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class GateSide:
     """The runs of one commit or release in a stream; of a branch alone, those of its newest group."""
 
     branch: str = ""
@@ -95,7 +95,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class GateSides:
     """``base`` is None for the group before: of the branch, or of the release line.
 
     ``is_measured``: of the subject there is a run, included or not. ``base_trouble`` says why there is no
@@ -103,13 +103,13 @@ class Sides:
     """
 
     product: Product | None
-    subject: Side
+    subject: GateSide
     is_measured: bool
-    base: Side | None = None
+    base: GateSide | None = None
     base_trouble: str = ""
 
 
-def find_sides(project: Project, asked: Question) -> Sides:
+def find_sides(project: Project, asked: Question) -> GateSides:
     """Find what a question is about. Raises GateError."""
     question = _checked(asked)
     at_product = _at_product(project, question.product)
@@ -119,9 +119,9 @@ def find_sides(project: Project, asked: Question) -> Sides:
         names = sorted(Product.objects.filter(pk__in=products).values_list("name", flat=True))
         raise GateError("product", f"{subject.name} was measured of {len(names)} products: say which", names)
     if not products:
-        return Sides(None, subject, is_measured=False)
+        return GateSides(None, subject, is_measured=False)
     product = Product.objects.get(pk=products.pop())
-    found = Sides(product, subject, is_measured=True)
+    found = GateSides(product, subject, is_measured=True)
     places = VersionPlace.objects.filter(project=project, product=product)
     number = number_in(subject.branch)
     into = _into(product, number)
@@ -136,7 +136,7 @@ def find_sides(project: Project, asked: Question) -> Sides:
         return replace(found, base_trouble=trouble)
     if not places.filter(branch=into).exists():
         return replace(found, base_trouble=f"nothing was measured on {into}, where it is to be merged")
-    return replace(found, base=Side(branch=into))
+    return replace(found, base=GateSide(branch=into))
 
 
 def _checked(question: Question) -> Question:
@@ -168,7 +168,7 @@ _Found = Iterable[tuple[int, str, str]]
 
 def _subject(
     project: Project, places: QuerySet[VersionPlace], question: Question
-) -> tuple[Side, Collection[tuple[int, str, str]]]:
+) -> tuple[GateSide, Collection[tuple[int, str, str]]]:
     """Return what is asked about, and where it was measured."""
     if question.version:
         return _released(places, question.version)
@@ -179,7 +179,7 @@ def _subject(
         rows = _rows(of_branch.filter(commit=commit) if commit else of_branch)
         if rows and not commit:
             raise GateError("branch", f"the runs on {branch!r} say no commit, so there is none to ask about")
-        return Side(branch=branch, commit=commit), rows
+        return GateSide(branch=branch, commit=commit), rows
     rows = _rows(of_branch.filter(commit__startswith=question.commit))
     commit = _one_commit(question.commit, rows, field="commit")
     branches = sorted({found for _, _, found in rows})
@@ -191,14 +191,14 @@ def _subject(
             branches,
         )
     branch = branches[0] if branches else branch or ""
-    return Side(branch=branch, commit=commit), [row for row in rows if row[2] == branch]
+    return GateSide(branch=branch, commit=commit), [row for row in rows if row[2] == branch]
 
 
 def _rows(places: QuerySet[VersionPlace]) -> list[tuple[int, str, str]]:
     return list(places.values_list("product", "commit", "branch").distinct())
 
 
-def _released(places: QuerySet[VersionPlace], text: str) -> tuple[Side, Collection[tuple[int, str, str]]]:
+def _released(places: QuerySet[VersionPlace], text: str) -> tuple[GateSide, Collection[tuple[int, str, str]]]:
     rows = list(
         places.filter(branch="", version__version__in={text, parse_version(text).version})
         .values_list("product", "commit", "branch", "version__version")
@@ -206,7 +206,7 @@ def _released(places: QuerySet[VersionPlace], text: str) -> tuple[Side, Collecti
     )
     versions = {version for *_, version in rows}
     version = text if text in versions or not versions else min(versions)
-    return Side(version=version), [row[:3] for row in rows if row[3] == version]
+    return GateSide(version=version), [row[:3] for row in rows if row[3] == version]
 
 
 def _one_commit(beginning: str, rows: _Found, *, field: str) -> str:
@@ -238,12 +238,12 @@ def _into(product: Product, number: int | None) -> str:
     return request.base_branch if request else ""
 
 
-def _base(places: QuerySet[VersionPlace], asked: str, subject: Side, into: str) -> Side:
+def _base(places: QuerySet[VersionPlace], asked: str, subject: GateSide, into: str) -> GateSide:
     """Find what a base means. Raises GateError where that is nothing, or more than one thing."""
     kind, _, text = asked.partition(":")
     if kind not in _KINDS or not text:
         kind, text = "", asked
-    found: dict[str, Side] = {}
+    found: dict[str, GateSide] = {}
     rows = places.filter(_means(text)).values_list("commit", "branch", "version__version").distinct()
     commits, versions, branches = set(), set(), set()
     beginning = text.lower() if COMMIT.fullmatch(text.lower()) else None
@@ -257,9 +257,9 @@ def _base(places: QuerySet[VersionPlace], asked: str, subject: Side, into: str) 
     if commits and kind in ("", "commit") and beginning:
         found["commit"] = _base_commit(beginning, commits, subject, into)
     if versions and kind in ("", "version"):
-        found["version"] = Side(version=text if text in versions else min(versions))
+        found["version"] = GateSide(version=text if text in versions else min(versions))
     if branches and kind in ("", "branch") and text:
-        found["branch"] = Side(branch=text)
+        found["branch"] = GateSide(branch=text)
     if not found:
         raise GateError(
             "base", f"there is no run of {text[:100]!r}, neither as a commit nor as a release nor as a branch"
@@ -282,17 +282,19 @@ def _means(text: str) -> Q:
     return meant | Q(commit__startswith=text.lower()) if COMMIT.fullmatch(text.lower()) else meant
 
 
-def _base_commit(beginning: str, rows: Collection[tuple[int, str, str]], subject: Side, into: str) -> Side:
+def _base_commit(
+    beginning: str, rows: Collection[tuple[int, str, str]], subject: GateSide, into: str
+) -> GateSide:
     """Find the commit on the branch itself, or else where it is to be merged, or else on the only other."""
     commit = _one_commit(beginning, rows, field="base")
     branches = sorted({branch for _, _, branch in rows})
     others = [one for one in branches if not is_of_pull_request(one)] or branches
     for branch in (subject.branch, into):
-        if branch in branches and Side(branch, commit) != subject:
+        if branch in branches and GateSide(branch, commit) != subject:
             others = [branch]
             break
     if len(others) > 1:
         raise GateError(
             "base", f"{commit[:_SHOWN_DIGITS]} was measured on several branches: {', '.join(others)}"
         )
-    return Side(others[0], commit)
+    return GateSide(others[0], commit)
