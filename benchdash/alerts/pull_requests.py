@@ -100,7 +100,7 @@ def try_code_host(host: CodeHost) -> str:
 
 def last_answers(host: CodeHost) -> Sequence[PullRequestAnswer]:
     """Return what was told to the pull requests that were measured last, the newest first."""
-    return host.answers.order_by(F("seen_run").desc(nulls_first=True), "-number")[:MAX_SHOWN]
+    return list(host.answers.order_by(F("seen_run").desc(nulls_first=True), "-number")[:MAX_SHOWN])
 
 
 # --- the answers --------------------------------------------------------------------------------------------

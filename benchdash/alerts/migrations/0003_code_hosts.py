@@ -6,43 +6,71 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0003_project_is_relative_only'),
-        ('alerts', '0002_digests_and_webhooks'),
+        ("accounts", "0003_project_is_relative_only"),
+        ("alerts", "0002_digests_and_webhooks"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='CodeHost',
+            name="CodeHost",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('github', 'GitHub'), ('gitlab', 'GitLab')], max_length=10)),
-                ('api_url', models.CharField(max_length=500)),
-                ('repository', models.CharField(max_length=300)),
-                ('secret', models.CharField(max_length=500)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='code_host', to='accounts.project')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(choices=[("github", "GitHub"), ("gitlab", "GitLab")], max_length=10),
+                ),
+                ("api_url", models.CharField(max_length=500)),
+                ("repository", models.CharField(max_length=300)),
+                ("secret", models.CharField(max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "project",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="code_host",
+                        to="accounts.project",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PullRequestAnswer',
+            name="PullRequestAnswer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.BigIntegerField()),
-                ('commit', models.CharField(blank=True, max_length=40)),
-                ('told', models.CharField(blank=True, max_length=64)),
-                ('told_at', models.DateTimeField(blank=True, null=True)),
-                ('comment', models.BigIntegerField(blank=True, null=True)),
-                ('seen_run', models.BigIntegerField(blank=True, null=True)),
-                ('is_pending', models.BooleanField(default=False)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('retry_at', models.DateTimeField(blank=True, null=True)),
-                ('error', models.CharField(blank=True, max_length=500)),
-                ('host', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='alerts.codehost')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.BigIntegerField()),
+                ("commit", models.CharField(blank=True, max_length=40)),
+                ("told", models.CharField(blank=True, max_length=64)),
+                ("told_at", models.DateTimeField(blank=True, null=True)),
+                ("comment", models.BigIntegerField(blank=True, null=True)),
+                ("seen_run", models.BigIntegerField(blank=True, null=True)),
+                ("is_pending", models.BooleanField(default=False)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("retry_at", models.DateTimeField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                (
+                    "host",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="answers",
+                        to="alerts.codehost",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('host', 'number'), name='one_answer_per_pull_request')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("host", "number"), name="one_answer_per_pull_request")
+                ],
             },
         ),
     ]

@@ -20,11 +20,11 @@ def code_host(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     form = CodeHostForm(request.POST or None)
     if form.is_valid():
         try:
-            host = pull_requests.connect(page.project, **form.cleaned_data, by=page.viewer)
+            made = pull_requests.connect(page.project, **form.cleaned_data, by=page.viewer)
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            return page.done(request, f"Pull requests of {host} are answered from now on.", "code_host")
+            return page.done(request, f"Pull requests of {made} are answered from now on.", "code_host")
     host = pull_requests.code_host_of(page.project)
     context = {
         "form": form,
