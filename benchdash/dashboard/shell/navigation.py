@@ -71,9 +71,9 @@ _MORE = (
     _Entry("Subscriptions", "subscriptions", members=True),
     _Entry("Alerts", "alerts", members=True),
     _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),
-    _Entry("Pull requests", "code_host", scope=Scope.ADMIN),
     _Entry("Audit log", "audit", scope=Scope.TRIAGE),
     _Entry("Tokens", "tokens", scope=Scope.ADMIN),
+    _Entry("Pull requests", "code_host", scope=Scope.ADMIN),
     _Entry("Project settings", "project_settings", scope=Scope.ADMIN),
 )
 
