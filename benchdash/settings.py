@@ -212,6 +212,7 @@ def _every(task: str, schedule: float | crontab, **options: object) -> dict[str,
 CELERY_BEAT_SCHEDULE = {
     "analyse-waiting-series": _every("benchdash.regressions.tasks.analyse_waiting", 10.0),
     "send-waiting-alerts": _every("benchdash.alerts.tasks.send_waiting", 10.0),
+    "answer-pull-requests": _every("benchdash.alerts.tasks.answer_pull_requests", 15.0),
     "import-waiting-uploads": _every("ingest.tasks.import_waiting", 15.0),
     "delete-projects": _every("ingest.tasks.delete_projects", 15.0),
     "fold-summaries": _every("benchdash.results.tasks.fold_summaries", 60.0),
