@@ -220,6 +220,7 @@ CELERY_BEAT_SCHEDULE = {
         crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
     ),
     "silences-due": _every("benchdash.regressions.tasks.silences_due", SILENCES_EVERY_S),
+    "expire-pull-requests": _every("ingest.tasks.expire_pull_requests", crontab(hour="4", minute="45")),
     "clear-sessions": _every("benchdash.accounts.tasks.clear_sessions", crontab(hour="4", minute="30")),
     **{
         f"heartbeat-of-{queue}": _every("benchdash.heartbeat", HEARTBEAT_EVERY_S, queue=queue)
