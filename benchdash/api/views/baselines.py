@@ -76,7 +76,6 @@ class BaselineViews(RowsView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _to_change(self) -> Baseline:
-        self.require_somebody()
         found: Baseline = self.get_object()
         self.require(Scope.TRIAGE, found.project)
         if not getattr(found, "in_force", False):
