@@ -86,6 +86,7 @@ _CHANGED_OR_PREVIEW = PolymorphicProxySerializer(
 
 class UploadListView(_View):
     parser_classes = [MultiPartParser]
+    recognises_repeats = True
     order = ("-pk",)
 
     @extend_schema(
@@ -240,7 +241,10 @@ class RawView(_View):
 def _unless_known(request: Request, raw: RawFile, name: str, *, is_text: bool) -> HttpResponseBase:
     """Return the file, which is not even opened for who has it already."""
     known = get_conditional_response(request, etag=_tag(raw))
-    return known or raw_response(raw, name, is_text=is_text)
+    if known is None:
+        return raw_response(raw, name, is_text=is_text)
+    known.headers["ETag"] = _tag(raw)
+    return known
 
 
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
