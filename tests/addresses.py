@@ -68,6 +68,7 @@ _ARGUMENTS = {
     "dashboard:article_block": lambda world: {"name": world.block.article.slug, "pk": world.block.pk},
     "dashboard:alert": lambda world: {"pk": world.alert.pk},
     "dashboard:correction": lambda world: {"kind": "workloads", "pk": world.run.workload_id},
+    "dashboard:embed": lambda _: {"chart": "history"},
     "dashboard:incident": lambda world: {"pk": world.incident.pk},
     "dashboard:member": lambda world: {"pk": world.membership.pk},
     "dashboard:run": lambda world: {"pk": world.run.pk},
