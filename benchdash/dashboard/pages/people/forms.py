@@ -110,7 +110,7 @@ class TrustForm(_RightsForm):
     )
     protected_only = forms.BooleanField(required=False, label="Only jobs of protected branches and tags")
     name = forms.CharField(
-        required=False, max_length=100, help_text="By which people know it; empty: that of the repository."
+        required=False, max_length=100, label="Known as", help_text="Empty: by the name of the repository."
     )
     field_order = CONDITIONS
 
