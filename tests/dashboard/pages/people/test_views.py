@@ -167,8 +167,8 @@ def test_a_token_says_until_when_it_holds_and_for_which_machine(client, project,
         *("bench-03", 30),
     )
     assert "for bench-03 alone" in shown(client, "tokens")
-    for days, text in ((3, "in 3 days"), (-3, "expired 3 days ago")):
-        Token.objects.update(expires_at=timezone.now() + timedelta(days=days, minutes=1))
+    for days, text in ((3.01, "in 3 days"), (-3.01, "expired 3 days ago")):
+        Token.objects.update(expires_at=timezone.now() + timedelta(days=days))
         assert text in shown(client, "tokens")
     sent = {"name": "ci", "scopes": ["upload", "admin"], "hardware": "bench-03"}
     assert "uploads and reads, and does nothing else" in text_of(client.post("/p/nightly/tokens/", sent))
