@@ -1391,7 +1391,7 @@ def send_run(measured: Measured, number: int, session: str, options: argparse.Na
     delivery = deliver(form, options, measured.side.name)
     tell(delivery)
     if delivery.fate in (REFUSED, FAILED) and not delivery.folder:
-        kept = keep(spool_folder(options), measured.side.name, options.url, form)
+        kept = keep(spool_folder(options), measured.side.name, server_of(options), form)
         note(f"what was measured is in {kept.set_aside(delivery.sentence)}")
     if delivery.fate == KEPT:
         options.retry_for = 0.0  # the next run need not wait for the same server
