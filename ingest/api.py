@@ -117,7 +117,9 @@ class UploadListView(_View):
         parameters=[
             OpenApiParameter("project", OpenApiTypes.STR),
             OpenApiParameter("state", OpenApiTypes.STR, enum=Upload.State.values),
-            OpenApiParameter("archive", OpenApiTypes.INT, description="the files of this archive"),
+            OpenApiParameter(
+                "archive", {"type": "integer", "minimum": 1}, description="the files of this archive"
+            ),
             OpenApiParameter("limit", OpenApiTypes.INT),
             OpenApiParameter("cursor", OpenApiTypes.INT, description="taken from `next`"),
         ],
@@ -223,7 +225,12 @@ class UploadDetailView(_View):
 
 
 class RawView(_View):
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(
+        responses={
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            (200, "text/plain"): OpenApiTypes.STR,
+        }
+    )
     def get(self, request: Request, pk: int, companion: int | None = None) -> FileResponse:  # noqa: ARG002
         """Return the bytes as they were received, of an upload or of a file beside it.
 

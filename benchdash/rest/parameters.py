@@ -23,6 +23,16 @@ MAX_INTEGER = 2**31 - 1
 MAX_ID = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 
+# How the schema describes texts that are read here. An empty one is left out.
+COMMIT_TEXT = {"type": "string", "pattern": "^([0-9a-fA-F]{7,40})?$"}
+THREADS_TEXT = {"type": "string", "pattern": "^([0-9]{1,9}|null)?$"}
+MOMENT_TEXT = {"anyOf": [{"type": "string", "format": name} for name in ("date-time", "date")]}
+
+
+def whole_number(*, least: int = 0, most: int = MAX_INTEGER) -> dict[str, Any]:
+    """Describe what ``integer`` reads."""
+    return {"type": "integer", "minimum": least, "maximum": most}
+
 
 # --- one value --------------------------------------------------------------------------------------------
 
@@ -172,10 +182,18 @@ class CommitFilter(Filter):
     def fits(self, value: str) -> Q:
         return Q(**{f"{self.field}__startswith": commit(self.name, value)})
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        return COMMIT_TEXT
+
 
 class ThreadsFilter(Filter):
     def fits(self, value: str) -> Q:
         return Q(**{self.field: threads(value)})
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return THREADS_TEXT
 
 
 class IdFilter(Filter):
@@ -184,7 +202,7 @@ class IdFilter(Filter):
 
     @property
     def schema(self) -> dict[str, Any]:
-        return {"type": "integer"}
+        return whole_number(most=MAX_ID)
 
 
 class TagFilter(Filter):
