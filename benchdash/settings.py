@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "benchdash.results",
     "benchdash.regressions",
     "benchdash.articles",
+    "benchdash.rest",
     "benchdash.alerts",
     "ingest",
     "benchdash.dashboard",
@@ -97,6 +98,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchdash.privacy.keep_answers_private",
     "benchdash.compression.CompressionMiddleware",
+    "benchdash.rest.conditional.answer_not_modified",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -376,8 +378,11 @@ CONTENT_SECURITY_POLICY = {
 
 # Pages and API requests from one place without signing in or a token, refused tokens included.
 ANONYMOUS_PER_MINUTE = env.int("ANONYMOUS_PER_MINUTE", default=600)
+# API requests of one token; its uploads are counted apart.
+TOKEN_PER_MINUTE = env.int("TOKEN_PER_MINUTE", default=6000)
 THROTTLE_RATES = {
     "anonymous": f"{ANONYMOUS_PER_MINUTE}/min",
+    "token": f"{TOKEN_PER_MINUTE}/min",
     "uploads": "6000/min",
     # Tries to sign in: for one account from one place, from one place, and for one account. The last is high,
     # so that nobody locks somebody else out from a few places.
@@ -413,6 +418,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "benchdash.api.schema.add_problems",
+        "benchdash.api.schema.add_fields",
         "benchdash.api.schema.complete_parameters",
         "benchdash.api.schema.add_tags",
         "benchdash.api.schema.add_examples",

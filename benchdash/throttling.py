@@ -3,6 +3,7 @@
 import hashlib
 import ipaddress
 import logging
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# The API counts its anonymous requests itself; monitoring may ask as often as it likes.
-_NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/healthz", "/readyz", "/metrics")
+# API and assistants count their anonymous requests themselves; monitoring may ask as often as it likes.
+_NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/mcp", "/healthz", "/readyz", "/metrics")
 _IPV6_NETWORK: Final = 64
 
 
@@ -34,6 +35,7 @@ class MinuteThrottle(SimpleRateThrottle):
     def __init__(self) -> None:
         most, seconds = self.parse_rate(self.get_rate())
         self._most, self._seconds = most or 0, seconds or 60
+        self._counted: int | None = None
 
     def asker(self, request: Request) -> str | None:
         """Return the name under which requests are counted; None for an asker without a limit."""
@@ -45,22 +47,36 @@ class MinuteThrottle(SimpleRateThrottle):
 
     def allows(self, asker: str) -> bool:
         """Count one more request of the asker, and return whether it is within the limit."""
-        return self._count(asker) <= self._most
+        self._counted = self._count(asker)
+        return self._counted is None or self._counted <= self._most
 
     def wait(self) -> float:
         return self._seconds - time.time() % self._seconds
 
-    def _count(self, asker: str) -> int:
-        """Count a request, and return how many came in the current minute."""
+    @property
+    def headers(self) -> dict[str, str]:
+        """What an answer says of the limit (draft-ietf-httpapi-ratelimit-headers); nothing if not counted."""
+        if self._counted is None:
+            return {}
+        left, seconds = max(0, self._most - self._counted), math.ceil(self.wait())
+        return {
+            "RateLimit-Policy": f'"{self.scope}";q={self._most};w={self._seconds}',
+            "RateLimit": f'"{self.scope}";r={left};t={seconds}',
+        }
+
+    def _count(self, asker: str) -> int | None:
+        """Count a request, and return how many came in the current minute; None without Redis."""
         # Names may be long, and may contain anything.
         who = hashlib.sha256(asker.encode()).hexdigest()
-        key = f"throttle:{self.scope}:{who}:{int(time.time() // self._seconds)}"
+        key = cache.make_key(f"throttle:{self.scope}:{who}:{int(time.time() // self._seconds)}")
         try:
-            cache.add(key, 0, timeout=2 * self._seconds)
-            return cache.incr(key)
+            # Both in one round trip.
+            redis = cache._cache.get_client(key, write=True).pipeline(transaction=False)  # type: ignore[attr-defined]
+            counted, _ = redis.incr(key).expire(key, 2 * self._seconds).execute()
         except RedisError as error:
             logger.warning("requests (%s) are not counted: %s", self.scope, error)
-            return 1
+            return None
+        return int(counted)
 
 
 class AnonymousThrottle(MinuteThrottle):
@@ -69,7 +85,16 @@ class AnonymousThrottle(MinuteThrottle):
     scope = "anonymous"
 
     def asker(self, request: Request) -> str | None:
-        return None if _known(request) else place_of(request)
+        return None if asker_of(request) else place_of(request)
+
+
+class TokenThrottle(MinuteThrottle):
+    """Requests of one token. Who is signed in has no limit."""
+
+    scope = "token"
+
+    def asker(self, request: Request) -> str | None:
+        return asker_of(request) if request.auth else None
 
 
 class UploadThrottle(MinuteThrottle):
@@ -78,7 +103,7 @@ class UploadThrottle(MinuteThrottle):
     scope = "uploads"
 
     def asker(self, request: Request) -> str | None:
-        return _known(request)
+        return asker_of(request)
 
 
 def place_of(request: HttpRequest | Request) -> str:
@@ -116,7 +141,7 @@ def throttle_anonymous_pages(
     return answer
 
 
-def _known(request: Request) -> str | None:
+def asker_of(request: Request) -> str | None:
     """Return a name of the token or the user; None for anybody else."""
     if request.auth:
         return f"token:{request.auth.pk}"

@@ -20,6 +20,7 @@ urlpatterns = [
     path("api/v1/", include("benchdash.api.urls")),
     path("api/schema/", SchemaView.as_view(), name="schema"),
     path("api/docs/", DocsView.as_view(), name="docs"),
+    path("", include("benchdash.assistants.urls")),
     path("help/statistics/", statistics, name="statistics"),
     # Only with a slash at the end: Django still leads to it who forgot one.
     re_path(r"^api/.*/$", UnknownView.as_view()),

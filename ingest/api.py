@@ -1,27 +1,26 @@
 """The door for files: ``/api/v1/uploads/``."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.http import FileResponse, QueryDict
+from django.http import FileResponse, HttpResponseBase, QueryDict
+from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
-from rest_framework.utils.urls import replace_query_param
-from rest_framework.views import APIView
 
-from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
+from benchdash.accounts.access import NotAllowed, NotVisible
 from benchdash.accounts.models import Project, Scope
 from benchdash.addresses import absolute
 from benchdash.parsing import GuardedJSONParser
-from benchdash.throttling import AnonymousThrottle, UploadThrottle
+from benchdash.rest.pagination import PAGE_PARAMETERS, Pages
+from benchdash.rest.views import ApiView
+from benchdash.throttling import AnonymousThrottle, MinuteThrottle, UploadThrottle
 from ingest import services
 from ingest.archives import services as archive_services
 from ingest.archives.plan import MAX_COMPANIONS
@@ -56,26 +55,20 @@ from ingest.serializers import (
 from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData
 
-_DEFAULT_LIMIT = 100
-_MAX_LIMIT = 1000
 _MAX_ID = 2**63 - 1
 
 _OF_THE_REQUEST = ("project", "dry_run", "csrfmiddlewaretoken")
 _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Companion.Kind.OTHER}
 
 
-class _View(APIView):
+class _View(ApiView):
     def initial(self, request: Request, *args: Any, **options: Any) -> None:
         super().initial(request, *args, **options)
-        if request.method not in {"GET", "HEAD", "OPTIONS"} and self.viewer.is_anonymous:
-            raise NotAuthenticated
+        if request.method not in {"GET", "HEAD", "OPTIONS"}:
+            self.require_somebody()
 
-    @cached_property
-    def viewer(self) -> Viewer:
-        return viewer_of(self.request)
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [AnonymousThrottle(), *([UploadThrottle()] if self.request.method == "POST" else [])]
+    def limits(self) -> list[MinuteThrottle]:
+        return [AnonymousThrottle(), UploadThrottle()] if self.request.method == "POST" else super().limits()
 
 
 _KNOWN_OR_TRIED = PolymorphicProxySerializer(
@@ -92,8 +85,10 @@ _CHANGED_OR_PREVIEW = PolymorphicProxySerializer(
 
 class UploadListView(_View):
     parser_classes = [MultiPartParser]
+    order = ("-pk",)
 
     @extend_schema(
+        parameters=[OpenApiParameter("project", OpenApiTypes.STR, description="as in the form")],
         request={"multipart/form-data": UploadRequestSerializer},
         responses={201: ReceivedSerializer, 200: _KNOWN_OR_TRIED, 202: ReceivedSerializer},
     )
@@ -103,7 +98,7 @@ class UploadListView(_View):
         The same again is the same upload; a file that cannot be understood is kept too.
         """
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
-        project = self._project(form.get("project", ""))
+        project = self._project(form.get("project") or request.query_params.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
         arrival = _arrival(form, request.FILES)
         if not _yes(form.get("dry_run"), "dry_run"):
@@ -120,8 +115,7 @@ class UploadListView(_View):
             OpenApiParameter(
                 "archive", {"type": "integer", "minimum": 1}, description="the files of this archive"
             ),
-            OpenApiParameter("limit", OpenApiTypes.INT),
-            OpenApiParameter("cursor", OpenApiTypes.INT, description="taken from `next`"),
+            *PAGE_PARAMETERS,
         ],
         responses=UploadPageSerializer,
     )
@@ -142,18 +136,10 @@ class UploadListView(_View):
             if state not in Upload.State.values:
                 raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
             uploads = uploads.filter(state=state)
-        if cursor := _whole_number(request, "cursor"):
-            uploads = uploads.filter(pk__lt=cursor)
-        limit = min(_whole_number(request, "limit") or _DEFAULT_LIMIT, _MAX_LIMIT)
-        rows = list(with_run_counts(uploads)[: limit + 1])
-        more = (
-            replace_query_param(f"{settings.SITE_URL}{request.get_full_path()}", "cursor", rows[limit - 1].pk)
-            if len(rows) > limit
-            else None
-        )
+        pages = Pages()
+        rows = pages.paginate_queryset(with_run_counts(uploads), request, self)
         context = {"counts": file_counts([row.pk for row in rows if row.is_archive])}
-        results = UploadSerializer(rows[:limit], many=True, context=context).data
-        return Response({"results": results, "next": more})
+        return pages.get_paginated_response(UploadSerializer(rows, many=True, context=context).data)
 
     def _project(self, slug: Any) -> Project:
         """Return the project of the request. Raises NotVisible or BeingDeleted."""
@@ -231,7 +217,7 @@ class RawView(_View):
             (200, "text/plain"): OpenApiTypes.STR,
         }
     )
-    def get(self, request: Request, pk: int, companion: int | None = None) -> FileResponse:  # noqa: ARG002
+    def get(self, request: Request, pk: int, companion: int | None = None) -> HttpResponseBase:
         """Return the bytes as they were received, of an upload or of a file beside it.
 
         For members, and for the token that sent it.
@@ -242,11 +228,17 @@ class RawView(_View):
                 raise NotAuthenticated
             self.viewer.require(Scope.READ, upload.project)
         if companion is None:
-            return raw_response(upload.raw, upload.name, is_text=upload.is_text)
+            return _unless_known(request, upload.raw, upload.name, is_text=upload.is_text)
         beside = upload.companions.select_related("raw").filter(pk=companion).first()
         if beside is None:
             raise NotVisible("there is no such file beside this upload")
-        return raw_response(beside.raw, beside.name, is_text=False)
+        return _unless_known(request, beside.raw, beside.name, is_text=False)
+
+
+def _unless_known(request: Request, raw: RawFile, name: str, *, is_text: bool) -> HttpResponseBase:
+    """Return the file, which is not even opened for who has it already."""
+    known = get_conditional_response(request, etag=_tag(raw))
+    return known or raw_response(raw, name, is_text=is_text)
 
 
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
@@ -259,8 +251,12 @@ def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
     )
     response["Content-Length"] = str(raw.size)
     response["X-Content-Type-Options"] = "nosniff"
-    response["ETag"] = f'"{raw.sha256}"'
+    response["ETag"] = _tag(raw)
     return response
+
+
+def _tag(raw: RawFile) -> str:
+    return f'"{raw.sha256}"'
 
 
 # --- reading a request --------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ WITHOUT_PROJECT = frozenset(
         "admin",  # tests/accounts/test_admin.py
         "admin_sign_in",  # tests/dashboard/shell/test_shell.py
         "api/.../",  # where nothing is
+        "assistants:mcp",  # tests/assistants/
         "dashboard:account",  # of who is signed in: tests/dashboard/pages/account/test_views.py
         "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/mail_links/
         "dashboard:one_click",  # for holders of a signed link, the same
@@ -42,8 +43,11 @@ WITHOUT_PROJECT = frozenset(
         "statistics",
     }
 )
-# Which subscriptions and webhooks an address that deletes several would delete.
-_OF_NOBODY = "address=new@example.org&url=https://192.0.2.1/"
+# Which of them an address that deletes several would delete.
+OF_NOBODY = {
+    "api:subscription-list": "&address=new@example.org",
+    "api:webhook-list": "&url=https://192.0.2.1/",
+}
 # What stands in an address beside the slug of the project, by the beginning of its name.
 _ARGUMENTS = {
     "api:annotation": lambda world: {"pk": world.annotation.pk},
@@ -173,8 +177,7 @@ class Address:
         if "slug" in self.wants:
             return reverse(self.name, kwargs={"slug": slug, **examples})
         address = reverse(self.name, kwargs=examples)
-        # The last is for the addresses that delete what their query says.
-        return address if examples or self.is_page else f"{address}?project={slug}&{_OF_NOBODY}"
+        return address if examples or self.is_page else f"{address}?project={slug}"
 
 
 def addresses() -> list[Address]:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.builders import PASSWORD, make_project, make_upload, make_user
 
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.shell.guide")]
 
 
@@ -25,6 +26,7 @@ def answers(client):
         "JSON": client.get("/api/v1/projects/"),
         "the schema": client.get("/api/schema/"),
         "health": client.get("/healthz"),
+        "an assistant": client.post("/mcp/", PING, "application/json", headers={"accept": "*/*"}),
         "to sign in first": client.get(f"{page}/tokens/"),
         "a slash is missing": client.get(f"{page}/runs"),
         "no such page": client.get("/nothing/"),
@@ -37,7 +39,7 @@ def answers(client):
 
 
 def test_every_answer_has_a_policy_for_scripts_and_is_not_framed_or_guessed_at(answers):
-    statuses = [200] * 6 + [302, 301, 404, 404, 405, 400, 400, 500]
+    statuses = [200] * 7 + [302, 301, 404, 404, 405, 400, 400, 500]
     assert [answer.status_code for answer in answers.values()] == statuses
     for what, answer in answers.items():
         policy = policy_of(answer)

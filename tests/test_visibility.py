@@ -17,7 +17,7 @@ from benchdash.regressions.triage import comment, triage
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import ConfigurationContent, Run
 from ingest.models import ArchiveFile, Upload
-from tests.addresses import addresses, make_world, without_random_words
+from tests.addresses import OF_NOBODY, addresses, make_world, without_random_words
 from tests.builders import make_project, make_token, make_upload, make_user
 
 pytestmark = pytest.mark.django_db
@@ -100,7 +100,9 @@ def wrong_answers(world, client, *, writes):
         there, nowhere = address.of(SECRET, **examples), address.of(NO_SLUG, **missing)
         changes = (["POST"] if address.is_page else ["POST", "PATCH", "DELETE"]) if writes else []
         for method in ("GET", *changes):
-            hidden, absent = ask(client, method, there, SECRET), ask(client, method, nowhere, NO_SLUG)
+            more = OF_NOBODY.get(address.name, "") if method == "DELETE" else ""
+            hidden = ask(client, method, there + more, SECRET)
+            absent = ask(client, method, nowhere + more, NO_SLUG)
             if hidden.status_code not in (401, 404, 405) or hidden.status_code != absent.status_code:
                 yield method, there, hidden.status_code, absent.status_code
             elif without_echo(hidden, there) != without_echo(absent, nowhere):

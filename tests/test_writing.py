@@ -6,7 +6,7 @@ from django.db import connection
 from django.test import Client
 
 from benchdash.accounts.models import Role, Scope
-from tests.addresses import addresses, make_world
+from tests.addresses import OF_NOBODY, addresses, make_world
 from tests.builders import make_token, make_user
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,8 @@ def writes(client, world, *, except_for=()):
             if method == "POST" and (address.is_page or address.name == "ingest:upload-list"):
                 answer = client.post(where, {"project": "quartz"})
             else:
-                answer = client.generic(method, where, b'{"project": "quartz"}', "application/json")
+                whole = where + (OF_NOBODY.get(address.name, "") if method == "DELETE" else "")
+                answer = client.generic(method, whole, b'{"project": "quartz"}', "application/json")
             answers[method, address.name] = answer.status_code
     return answers
 

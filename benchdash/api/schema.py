@@ -15,8 +15,9 @@ from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.serializers import Serializer
 
+from benchdash.rest.fields import SELECTION, is_selectable
+from benchdash.rest.operations import Operation
 from benchdash.rest.parameters import MAX_ID
-
 
 _EXAMPLES = Path(__file__).with_name("examples.json")
 
@@ -26,7 +27,7 @@ class Operations(AutoSchema):
 
     def get_auth(self) -> list[dict[str, Any]]:
         """Whatever only reads may be asked by anybody, except where a view is ``for_known_only``."""
-        known: list[dict[str, Any]] = super().get_auth()  # type: ignore[no-untyped-call] # no types
+        known: list[dict[str, Any]] = super().get_auth()
         is_open = self.method in SAFE_METHODS and not getattr(self.view, "for_known_only", False)
         return [{}, *known] if is_open else known
 
@@ -39,8 +40,8 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token of a project, or where the project trusts it the OpenID Connect token of a"
-            " job of GitHub Actions or GitLab CI.",
+            "description": "A token of a project, or the OpenID Connect token of a job of GitHub Actions or"
+            " GitLab CI that the project trusts.",
         }
 
 
@@ -162,6 +163,15 @@ def add_problems(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
             known |= _PROBLEMS_OF_UPLOADS if path.startswith(_UPLOADS) else {}
         for status in known:
             operation["responses"][status] = {"$ref": f"#/components/responses/Problem{status}"}
+    return result
+
+
+def add_fields(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """Declare the selection of fields where an answer has named members."""
+    for methods in result["paths"].values():
+        described = methods.get("get")
+        if described and is_selectable(Operation(described, result["components"]["schemas"])):
+            described.setdefault("parameters", []).append(SELECTION)
     return result
 
 

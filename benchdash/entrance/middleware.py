@@ -47,7 +47,7 @@ def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
     response = exception_handler(error, {})
     if response is None:
         raise error
-    if request.path_info.startswith("/api/"):
+    if request.path_info.startswith(("/api/", "/mcp")):
         response.accepted_renderer = FastJSONRenderer()
         response.accepted_media_type = FastJSONRenderer.media_type
         response.renderer_context = {}  # type: ignore[attr-defined] # DRF's views set it so

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
-from django.core import signing
+from django.core.signing import BadSignature, Signer
 from django.db.models import Q
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +18,16 @@ from benchdash.rest import parameters
 
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 1000
+
+_LIMIT: Final = {**parameters.whole_number(least=1), "default": DEFAULT_LIMIT}
+_PARAMETERS: Final = (
+    parameters.parameter("limit", f"how many at most; more than {MAX_LIMIT} are given in pages", _LIMIT),
+    parameters.parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),
+)
+# For views that page by themselves.
+PAGE_PARAMETERS: Final = [
+    OpenApiParameter(one["name"], one["schema"], description=one["description"]) for one in _PARAMETERS
+]
 
 
 class Pages(BasePagination):
@@ -48,14 +59,16 @@ class Pages(BasePagination):
     def page(self, rows: list[Any], limit: int, request: Request, view: APIView | None) -> list[Any]:
         """Return at most ``limit`` rows; one more in ``rows`` means that another page follows."""
         if len(rows) > limit:
-            cursor = signing.dumps(_values(rows[limit - 1], _order(view)), salt=_salt(request))
+            # Signed without a time: the same page is the same bytes.
+            cursor = Signer(salt=_salt(request)).sign_object(_values(rows[limit - 1], _order(view)))
             self._next = replace_query_param(
                 f"{settings.SITE_URL}{request.get_full_path()}", "cursor", cursor
             )
         return rows[:limit]
 
     def get_paginated_response(self, data: Any) -> Response:
-        return Response({"results": data, "next": self._next})
+        headers = {"Link": f'<{self._next}>; rel="next"'} if self._next else None
+        return Response({"results": data, "next": self._next}, headers=headers)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -72,13 +85,7 @@ class Pages(BasePagination):
         }
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:  # noqa: ARG002 - DRF calls it so
-        limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
-        return [
-            parameters.parameter(
-                "limit", f"how many at most; more than {MAX_LIMIT} are given in pages", limit
-            ),
-            parameters.parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),
-        ]
+        return list(_PARAMETERS)
 
 
 def _order(view: APIView | None) -> Sequence[str]:
@@ -92,8 +99,8 @@ def _salt(request: Request) -> str:
 
 def _opened(cursor: str, salt: str) -> list[Any]:
     try:
-        values: list[Any] = signing.loads(cursor, salt=salt)
-    except signing.BadSignature:
+        values: list[Any] = Signer(salt=salt).unsign_object(cursor)
+    except BadSignature:
         raise parameters.refuse("cursor", "this is not a cursor of this list") from None
     return values
 

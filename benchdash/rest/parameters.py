@@ -4,9 +4,10 @@ Every reader raises rest_framework's ValidationError, which names the parameter.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from difflib import get_close_matches
 from typing import Any
 
 from django.db.models import Model, Q, QuerySet
@@ -20,6 +21,8 @@ from benchdash.results.queries import ids_called
 from benchdash.results.versions import COMMIT, parse_version
 
 MAX_INTEGER = 2**31 - 1
+# An error names so many of the known names at most.
+MAX_NAMES = 40
 MAX_ID = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 
@@ -39,6 +42,14 @@ def whole_number(*, least: int = 0, most: int = MAX_INTEGER) -> dict[str, Any]:
 
 def refuse(name: str, message: str) -> ValidationError:
     return ValidationError({name: [message]})
+
+
+def unknown(name: str, known: Iterable[str], *, what: str) -> str:
+    """Return a sentence about a name that is none of the known ones."""
+    names = sorted(known)
+    nearest = get_close_matches(name[:100], names, n=1)
+    there_is = f"did you mean '{nearest[0]}'?" if nearest else f"known: {', '.join(names[:MAX_NAMES])}"
+    return f"{name[:50]!r} is no {what} here; {there_is if names else 'there is none'}"
 
 
 def texts(request: Request, name: str) -> list[str]:

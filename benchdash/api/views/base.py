@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import NotAuthenticated
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import SAFE_METHODS
@@ -18,17 +17,15 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
-from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from benchdash.rest import parameters
 from benchdash.rest.pagination import Pages
 from benchdash.rest.parameters import Filter, Filters
+from benchdash.rest.views import ApiView
 from benchdash.results.corrections import CorrectionError, Effect
 from benchdash.results.csv_text import csv_text
-from benchdash.throttling import AnonymousThrottle
 
 PROJECT = OpenApiParameter(
     "project", OpenApiTypes.STR, description="the slug of a project; by default that of the token"
@@ -52,18 +49,14 @@ class OneRenderer(DefaultContentNegotiation):
         return renderer, renderer.media_type
 
 
-class View(APIView):
+class View(ApiView):
     content_negotiation_class = OneRenderer
-    throttle_classes = [AnonymousThrottle]
+    common_parameters = ("project",)
 
     # Whether it answers nothing to those of whom nobody knows who they are; changes always need to know it.
     for_known_only = False
     # Whether it answers nothing but ratios, and nothing at all of figures, to those who may see no more.
     is_relative = False
-
-    @cached_property
-    def viewer(self) -> Viewer:
-        return viewer_of(self.request)
 
     def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
         super().initial(request, *arguments, **options)
@@ -109,10 +102,6 @@ class View(APIView):
     def require(self, scope: str, project: Project) -> None:
         """Raise NotAllowed without the scope."""
         self.viewer.require(scope, project)
-
-    def require_somebody(self) -> None:
-        if self.viewer.is_anonymous:
-            raise NotAuthenticated
 
     def sent(self, serializer: type[Serializer[Any]]) -> Mapping[str, Any]:
         """Return the body of the request. Raises rest_framework's ValidationError."""

@@ -34,6 +34,14 @@ def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenAp
     return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many)
 
 
+PLACE = tuple(
+    OpenApiParameter(
+        name,
+        parameters.COMMIT_TEXT if name == "commit" else {"type": "string"},
+        description="taken where a selector does not say it",
+    )
+    for name in _PLACE
+)
 SELECTORS = (
     OpenApiParameter("base", SELECTOR_SCHEMA, required=True, description=SELECTOR),
     OpenApiParameter(
@@ -41,14 +49,7 @@ SELECTORS = (
         {"type": "array", "items": SELECTOR_SCHEMA},
         description=f"{SELECTOR}; by default all versions of the base's product",
     ),
-    *(
-        OpenApiParameter(
-            name,
-            parameters.COMMIT_TEXT if name == "commit" else {"type": "string"},
-            description="taken where a selector does not say it",
-        )
-        for name in _PLACE
-    ),
+    *PLACE,
 )
 THREADS = OpenApiParameter(
     "threads",

@@ -13,6 +13,7 @@ from benchdash.addresses import absolute
 from benchdash.api.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
 from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
+    PLACE,
     SELECTOR,
     SELECTOR_SCHEMA,
     THREADS,
@@ -34,6 +35,7 @@ class DifferenceView(View):
             PROJECT,
             OpenApiParameter("base", SELECTOR_SCHEMA, description=SELECTOR),
             OpenApiParameter("against", SELECTOR_SCHEMA, description=SELECTOR),
+            *PLACE,
             OpenApiParameter(
                 "run",
                 {"type": "array", "items": parameters.whole_number(most=parameters.MAX_ID), "maxItems": 2},

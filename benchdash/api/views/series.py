@@ -7,9 +7,6 @@ from typing import Any, Final
 from django.db.models import Case, CharField, Count, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 from django.http import HttpResponse
-from django.utils.decorators import method_decorator
-from django.views.decorators.cache import cache_control
-from django.views.decorators.http import conditional_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
@@ -77,10 +74,8 @@ class SeriesViews(RowsView):
         filters=False,
     )
     @action(detail=True)
-    @method_decorator(cache_control(private=True, no_cache=True))
-    @method_decorator(conditional_page)
     def points(self, request: Request, pk: int) -> HttpResponse:
-        """Return one row a group, in order. With `If-None-Match` an answer that did not change is 304."""
+        """Return one row a group, in order."""
         series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")

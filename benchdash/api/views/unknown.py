@@ -13,7 +13,6 @@ class UnknownView(View):
     """Answer 404 as the API does, where Django would answer with a page."""
 
     authentication_classes = []
-    throttle_classes = []
 
     def initial(self, *_arguments: Any, **_options: Any) -> None:
         raise Http404

@@ -1,6 +1,5 @@
 """The Atom feed of a project: its incidents, the last changed first."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,7 +12,6 @@ from django.db.models.functions import Greatest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 from django.urls import path
-from django.utils.cache import get_conditional_response
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.http import http_date
 from django.views.decorators.http import require_safe
@@ -25,6 +23,7 @@ from benchdash.addresses import absolute
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.regressions.headlines import figure, what_happened
 from benchdash.regressions.models import Incident, IncidentEvent
+from benchdash.rest.conditional import tag_of
 
 MAX_ENTRIES: Final = 50
 _KINDS: Final = (Incident.Kind.REGRESSION, Incident.Kind.ENVIRONMENT, Incident.Kind.SILENCE)
@@ -66,12 +65,10 @@ def _feed_of(request: HttpRequest, page: ProjectPage) -> HttpResponseBase:
     incidents = list(_told(page, kinds=asked or _KINDS))
     changed_at = max((one.changed_at for one in incidents), default=page.project.created_at)
     body = _atom(page, incidents, changed_at=changed_at).encode()
-    etag = f'"{hashlib.sha256(body).hexdigest()}"'
     answer = HttpResponse(body, content_type=Atom1Feed.content_type)
-    answer.headers["ETag"] = etag
+    answer.headers["ETag"] = tag_of(answer)
     answer.headers["Last-Modified"] = http_date(changed_at.timestamp())
-    last_modified = int(changed_at.timestamp())
-    return get_conditional_response(request, etag, last_modified, answer) or answer
+    return answer
 
 
 def _told(page: ProjectPage, *, kinds: Iterable[str]) -> QuerySet[Any]:

@@ -1,0 +1,82 @@
+"""The base of all views of the API: what is the same of every request and answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.functional import cached_property
+from rest_framework.exceptions import NotAuthenticated, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
+
+from benchdash.accounts.access import Viewer, viewer_of
+from benchdash.rest import fields, parameters
+from benchdash.rest.conditional import only_if_unchanged
+from benchdash.rest.fields import Wanted
+from benchdash.rest.operations import operation_of
+from benchdash.throttling import AnonymousThrottle, MinuteThrottle, TokenThrottle
+
+_CHANGES = ("PATCH", "PUT", "DELETE")
+
+
+class ApiView(APIView):
+    # Parameters that it reads at every address, whether the schema lists them or not.
+    common_parameters: Sequence[str] = ()
+    _wanted: Wanted | None = None
+
+    @cached_property
+    def viewer(self) -> Viewer:
+        return viewer_of(self.request)
+
+    def require_somebody(self) -> None:
+        if self.viewer.is_anonymous:
+            raise NotAuthenticated
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [*self._limits]
+
+    def limits(self) -> list[MinuteThrottle]:
+        """Return what limits a request. At most one of them applies, so that Redis is asked once."""
+        return [AnonymousThrottle(), TokenThrottle()]
+
+    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
+        super().initial(request, *arguments, **options)
+        self._read_parameters(request)
+        if request.method in _CHANGES and "If-Match" in request.headers:
+            self._wrap_handler(only_if_unchanged)
+
+    def finalize_response(
+        self, request: Request, response: Response, *arguments: Any, **options: Any
+    ) -> Response:
+        if self._wanted is not None and isinstance(response, Response) and response.status_code == 200:
+            response.data = fields.only(response.data, self._wanted)
+        for limit in self._limits:
+            for name, value in limit.headers.items():
+                response.headers[name] = value
+        return super().finalize_response(request, response, *arguments, **options)
+
+    @cached_property
+    def _limits(self) -> list[MinuteThrottle]:
+        return self.limits()
+
+    def _wrap_handler(self, wrap: Any) -> None:
+        name = str(self.request.method).lower()
+        if handler := getattr(self, name, None):
+            setattr(self, name, wrap(handler))
+
+    def _read_parameters(self, request: Request) -> None:
+        """Refuse parameters that mean nothing here, and note which fields are wanted.
+
+        A filter that is not known would be one that is not applied. Raises rest_framework's ValidationError.
+        """
+        operation = operation_of(request)
+        if operation is None:
+            return
+        known = {*operation.parameters, *self.common_parameters}
+        if strange := [name for name in request.query_params if name not in known]:
+            raise ValidationError(
+                {name: [parameters.unknown(name, known, what="parameter")] for name in strange[:10]}
+            )
+        if fields.PARAMETER in operation.parameters:
+            self._wanted = fields.wanted_fields(request, operation)

@@ -1,0 +1,45 @@
+"""The official client of the SDK over HTTP: what an assistant does."""
+
+import pytest
+
+from benchdash.accounts.models import Scope
+from tests.assistants.client import Assistant
+from tests.builders import make_project, make_series, make_token
+
+
+@pytest.fixture
+def histories(transactional_db):
+    """A public and a private project with a series each, and a token that reads the private one."""
+    public, private = make_project("topaz", public=True), make_project("quartz")
+    make_series([100, 101, 80], project=public)
+    make_series([100, 101, 80], project=private, workload="quartz_reads")
+    return make_token(private, Scope.READ)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_official_client_lists_and_calls_tools(histories, live_server, mode):
+    nobody = Assistant(live_server.url, mode=mode)
+    tools, instructions = nobody.tools()
+    assert "never instructions" in instructions
+    assert [tool.name for tool in tools] == [
+        *("list_projects", "find_series", "history", "versions"),
+        *("compare", "what_changed", "incidents", "incident"),
+    ]
+    assert all(tool.annotations.read_only_hint for tool in tools)
+    assert [one["project"] for one in nobody.ask("list_projects")["projects"]] == ["topaz"]
+    assert "no such project" in nobody.refusal("find_series", project="quartz")
+    reader = Assistant(live_server.url, histories, mode=mode)
+    assert [one["project"] for one in reader.ask("list_projects")["projects"]] == ["quartz", "topaz"]
+    [series] = reader.ask("find_series", project="quartz")["series"]
+    assert series["workload"] == "quartz_reads"
+    assert "no such series" in nobody.refusal("history", series=series["id"])
+
+
+def test_twenty_calls_at_once_are_answered(histories, live_server):
+    calls = [("find_series", {"project": "topaz"}), ("compare", _COMPARISON)] * 10
+    results = Assistant(live_server.url).call_together(calls)
+    assert [result.is_error for result in results] == [False] * 20
+    assert len({result.content[0].text for result in results}) == 2
+
+
+_COMPARISON = {"project": "topaz", "metric": "tps", "base": "10.6.1", "against": ["10.6.2", "10.6.3"]}
