@@ -29,7 +29,6 @@ from benchdash.regressions.comparison.columns import (
     SelectorError,
     columns_at,
     columns_of,
-    find_column,
     included_runs,
     names,
     short_id,
@@ -38,14 +37,15 @@ from benchdash.regressions.comparison.comparability import different_places, dou
 from benchdash.regressions.comparison.pair_words import summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair, pair_of_columns, side_names
 from benchdash.regressions.comparison.relative import relative_table
-from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.rows import Row, have_two_directions
 from benchdash.regressions.comparison.shown_units import table_in_used_units
 from benchdash.regressions.comparison.verdict_words import (
     NOISE,
     counts_in_words,
+    is_certain,
+    is_likely,
     note,
     session_count,
-    settling,
     side_of,
     words,
 )
@@ -53,11 +53,13 @@ from benchdash.regressions.comparison.version_table import ComparisonTable, comp
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.models import Incident
 from benchdash.regressions.queries import incidents
+from benchdash.results.controls import is_control
+from benchdash.results.metrics import telling
 from benchdash.results.models import Product, Series, ServerVersion, VersionPlace, Workload
 from benchdash.results.queries import ids_called
 from benchdash.results.version_places import nearest_version
 from benchdash.results.versions import COMMIT
-from benchdash.results.wording import change, metric_name, number
+from benchdash.results.wording import change, counted, metric_name, number
 
 MAX_AGAINST: Final = 8
 _MAX_CELLS: Final = 160
@@ -141,7 +143,9 @@ class SideAnswer(AnswerPart):
 class CellAnswer(SideAnswer):
     """``ratio`` is value / base; ``ratio_low`` and ``ratio_high`` are its 95 % interval.
 
-    ``in_words`` says what may be said of it, ``noise`` where the scatter is known from.
+    ``said`` is what may be said of it, ``noise`` where the scatter is known from. ``more_of_each``:
+    so many more sessions of each side would settle an `unknown` or likely verdict (runs or forks where
+    ``noise`` is of these); null where that cannot be said, or all is settled.
     """
 
     ratio: float | None
@@ -150,6 +154,7 @@ class CellAnswer(SideAnswer):
     p: float | None
     verdict: str
     said: str
+    more_of_each: int | None
     noise: str
 
 
@@ -165,10 +170,14 @@ class RowAnswer(AnswerPart):
 
 
 class ColumnSummary(AnswerPart):
-    """``geomean`` is the geometric mean of the ratios of all rows, ``counts`` their verdicts in words."""
+    """``geomean`` is the geometric mean of the ratios of all rows, ``counts`` their verdicts in words.
+
+    It is one of speeds, above 1 is faster, where more is better in some rows and worse in others.
+    """
 
     name: str
     geomean: float | None
+    is_of_speeds: bool
     counts: str
     rows_compared: int
 
@@ -192,9 +201,12 @@ class CompareAnswer(ToolAnswer):
     def in_words(self) -> str:
         lines = [f"{self.metric_in_words}, {self.direction}. Base: {self.base.name} ({_place(self.base)})."]
         for column, one in zip(self.columns, self.summaries, strict=True):
-            mean = f"geometric mean {change(one.geomean - 1)}" if one.geomean else "no common rows"
+            of = " of speeds" if one.is_of_speeds else ""
+            mean = f"geometric mean{of} {change(one.geomean - 1)}" if one.geomean else "no common rows"
             counts = f"; {one.counts}" if one.counts else ""
-            lines.append(f"{one.name} ({_place(column)}): {mean} over {one.rows_compared} rows{counts}.")
+            lines.append(
+                f"{one.name} ({_place(column)}): {mean} over {counted(one.rows_compared, 'row')}{counts}."
+            )
         head = ["workload", "threads", self.base.name, *(column.name for column in self.columns)]
         rows = [
             [
@@ -222,7 +234,8 @@ def _cell_words(cell: CellAnswer | None) -> str:
     if cell is None:
         return "not measured"
     by = f"{change(cell.ratio - 1)}, " if cell.ratio else ""
-    return f"{number(cell.value)} ({by}{cell.said})"
+    more = f", {cell.more_of_each} more" if cell.more_of_each else ""
+    return f"{number(cell.value)} ({by}{cell.said}{more})"
 
 
 def selector_words(error: SelectorError) -> str:
@@ -252,8 +265,7 @@ def _compare(viewer: Viewer, asked: CompareArguments) -> CompareAnswer:
     filters = asked.filters | ({"product": asked.product} if asked.product else {})
     workloads = [asked.workload] if asked.workload else []
     threads = [] if asked.threads is None else [asked.threads]
-    base = _column(project, asked.base, filters, field="base")
-    columns = [_column(project, text, filters, field="against", beside=base) for text in asked.against]
+    base, *columns = _columns(project, [asked.base, *asked.against], filters)
     found = table_in_used_units(
         compare_columns(
             project,
@@ -265,7 +277,7 @@ def _compare(viewer: Viewer, asked: CompareArguments) -> CompareAnswer:
         )
     )
     named = list(zip([base, *columns], names([base, *columns]), strict=True))
-    said = [*doubts([found], named, base), *single_sessions([found], named).doubts]
+    said = doubts([found], named, base)
     is_relative = not viewer.may_see_absolute(project)
     if is_relative:
         found = relative_table(found)
@@ -274,25 +286,41 @@ def _compare(viewer: Viewer, asked: CompareArguments) -> CompareAnswer:
     return _answer(project, found, [one.text for one in said], is_relative=is_relative)
 
 
-def _column(
-    project: ProjectRow, text: str, filters: Mapping[str, str], *, field: str, beside: Column | None = None
-) -> Column:
-    """Find the one column that a text means; where it means several, the one at the place of ``beside``.
+def _columns(project: ProjectRow, texts: Sequence[str], filters: Mapping[str, str]) -> list[Column]:
+    """Find the one column that each text means, that of the base first.
 
-    Raises SelectorError and Refusal.
+    Where some mean several, the one place is meant at which each of them was measured. Raises SelectorError
+    where there is none or several, and Refusal for a version that is not known.
     """
-    selector = _selector(project, text).completed_by(filters)
-    try:
-        return find_column(project, selector, field=field)
-    except SelectorError as error:
-        if not error.candidates:
-            raise Refusal(_unknown_version(project, text, filters, field=field)) from None
-        if beside is None:
-            raise
-        found = [one for one in columns_of(project, selector) if one.key[1:] == beside.key[1:]]
-        if len(found) != 1:
-            raise
-        return found[0]
+    meant = [_meant(project, text, filters, field=_field(at)) for at, text in enumerate(texts)]
+    if all(len(columns) == 1 for columns in meant):
+        return [column for [column] in meant]
+    shared = set.intersection(*({_where(column) for column in columns} for columns in meant))
+    if len(shared) == 1:
+        at_place = [[one for one in columns if _where(one) in shared] for columns in meant]
+        if all(len(columns) == 1 for columns in at_place):
+            return [column for [column] in at_place]
+    at = next(at for at, columns in enumerate(meant) if len(columns) > 1)
+    candidates = [column.as_json() for column in meant[at] if not shared or _where(column) in shared]
+    message = f"{texts[at]!r} was measured in {len(meant[at])} ways; say more"
+    raise SelectorError(message, candidates, field=_field(at))
+
+
+def _field(at: int) -> str:
+    return "against" if at else "base"
+
+
+def _where(column: Column) -> tuple[object, ...]:
+    """Return what two columns share that differ in the version alone."""
+    return column.version.build, *column.key[1:]
+
+
+def _meant(project: ProjectRow, text: str, filters: Mapping[str, str], *, field: str) -> list[Column]:
+    """List the columns that a text may mean, without controls where it may mean others. Raises Refusal."""
+    found = columns_of(project, _selector(project, text).completed_by(filters))
+    if not found:
+        raise Refusal(_unknown_version(project, text, filters, field=field))
+    return [column for column in found if not is_control(column.version.build)] or found
 
 
 def _selector(project: ProjectRow, text: str) -> Selector:
@@ -329,7 +357,7 @@ def _answer(
         metric=found.metric,
         metric_in_words=metric_name(found.metric),
         unit=found.unit,
-        direction=_direction(found.direction),
+        direction=_BOTH if have_two_directions(found.rows) else _direction(found.direction),
         base=ColumnAnswer.of(found.base, column_names[0]),
         columns=[
             ColumnAnswer.of(column, name)
@@ -346,6 +374,14 @@ def _answer(
     )
 
 
+_BOTH: Final = "more is better in some rows and worse in others"
+
+
+def _is_settled(comparison: Comparison) -> bool:
+    """Tell whether no more sessions are needed."""
+    return comparison.verdict == "same" or is_certain(comparison.verdict)
+
+
 def _direction(direction: str) -> str:
     return str(Series.Direction(direction).label)
 
@@ -355,6 +391,7 @@ def _summary(found: ComparisonTable, at: int, name: str) -> ColumnSummary:
     return ColumnSummary(
         name=name,
         geomean=found.geomean[at],
+        is_of_speeds=have_two_directions(found.rows),
         counts=counts_in_words((one.verdict for one in of_column), found.metric, found.direction),
         rows_compared=len(of_column),
     )
@@ -394,6 +431,7 @@ def _cell(found: ComparisonTable, row: Row, cell: Cell, comparison: Comparison |
             p=None,
             verdict="unknown",
             said="the base was not measured here",
+            more_of_each=None,
             noise="",
         )
     said = words(comparison.verdict, found.metric, direction=row.direction, margin=found.margin)
@@ -404,7 +442,8 @@ def _cell(found: ComparisonTable, row: Row, cell: Cell, comparison: Comparison |
         ratio_high=comparison.high,
         p=comparison.p,
         verdict=comparison.verdict,
-        said="; ".join(filter(None, [said, settling(comparison)])),
+        said=said,
+        more_of_each=None if _is_settled(comparison) else comparison.more_runs,
         noise=NOISE[comparison.basis],
     )
 
@@ -492,7 +531,9 @@ class PlaceChange(AnswerPart):
             table(head, rows)
             if rows
             else f"No row is known to differ, of {self.rows_compared}: {self.counts}.",
-            f"{self.not_shown} more rows differ; they are on the page." if self.not_shown else "",
+            f"{self.not_shown} more rows differ, of other metrics too; they are on the page."
+            if self.not_shown
+            else "",
             _difference_words("Settings", self.settings),
             _difference_words("Environment", self.environment),
             _difference_words("Hardware", self.hardware_facts),
@@ -512,7 +553,7 @@ def _difference_words(what: str, found: Sequence[SettingDifference] | None) -> s
 
 
 class WhatChangedAnswer(ToolAnswer):
-    """``incidents`` are those that begin with this version."""
+    """``incidents`` are those that began with this version, or while it was measured."""
 
     places: list[PlaceChange]
     without_earlier: list[str]
@@ -522,16 +563,14 @@ class WhatChangedAnswer(ToolAnswer):
 
     def in_words(self) -> str:
         parts = [one.in_words() for one in self.places]
-        parts += [f"Nothing was measured before it at {place}." for place in self.without_earlier]
+        parts += [f"No other version was measured before it at {place}." for place in self.without_earlier]
         if self.more_places:
             parts.append(f"It was measured at {self.more_places} more places; name one by hardware.")
         if self.incidents:
-            parts += [
-                "Incidents that begin with it:",
-                *(f"- {one.headline} {one.url}" for one in self.incidents),
-            ]
+            listed = "\n".join(f"- {one.line_in_words}" for one in self.incidents)
+            parts.append(f"Incidents that began with it, or while it was measured:\n{listed}")
         else:
-            parts.append("No incident begins with it.")
+            parts.append("No incident began with it.")
         if not self.is_analysed:
             parts.append("Newer results have not been looked at for incidents yet; ask again in a minute.")
         return "\n\n".join(parts)
@@ -540,12 +579,11 @@ class WhatChangedAnswer(ToolAnswer):
 def _what_changed(viewer: Viewer, asked: WhatChangedArguments) -> WhatChangedAnswer:
     project = viewer.project(asked.project)
     filters = asked.filters | ({"product": asked.product} if asked.product else {})
-    selector = _selector(project, asked.version).completed_by(filters)
-    found = columns_of(project, selector)
-    if not found:
-        raise Refusal(_unknown_version(project, asked.version, filters, field="version"))
+    found = _meant(project, asked.version, filters, field="version")
     if len({column.version.pk for column in found}) > 1:
-        find_column(project, selector, field="version")  # says what it could mean
+        candidates = [column.as_json() for column in found]
+        message = f"{asked.version!r} means several versions; say more"
+        raise SelectorError(message, candidates, field="version")
     places, alone = [], []
     for column in found[:_MAX_PLACES]:
         before = _before(project, column, asked, filters)
@@ -570,7 +608,10 @@ def _before(
 ) -> Column | None:
     """Return what a column is held against: the version asked for, or the one before it at its place."""
     if asked.against:
-        return _column(project, asked.against, filters, field="against", beside=column)
+        for one in _meant(project, asked.against, filters, field="against"):
+            if _where(one) == _where(column) and one.key != column.key:
+                return one
+        return None
     version, *where = column.key
     parts = ("branch", "hardware", "configuration", "counterpart")
     at = VersionPlace.objects.filter(version=version, **dict(zip(parts, where, strict=True))).first()
@@ -587,13 +628,15 @@ def _before(
 
 def _place_change(project: ProjectRow, pair: Pair) -> PlaceChange:
     base, other = side_names(pair)
+    shown = set(telling({one.metric: len(one.rows) for one in pair.tables}) if pair.tables else ())
     rows = [
         changed
         for found in map(table_in_used_units, filter(lambda one: one.rows, pair.tables))
         for row in found.rows
         if (changed := _changed_row(found, row))
     ]
-    rows.sort(key=_rank)
+    rows.sort(key=lambda one: (one.metric not in shown, *_rank(one)))
+    listed = [one for one in rows if one.metric in shown or not is_likely(one.cell.verdict)]
     compared = [one for found in pair.tables for row in found.rows for one in row.comparisons if one]
     query = urlencode({"base": short_id(pair.base.column), "against": short_id(pair.other.column)})
     return PlaceChange(
@@ -604,8 +647,8 @@ def _place_change(project: ProjectRow, pair: Pair) -> PlaceChange:
         base_sessions=pair.base.sessions,
         runs=pair.other.runs,
         sessions=pair.other.sessions,
-        changed=rows[:_MAX_CHANGED],
-        not_shown=max(0, len(rows) - _MAX_CHANGED),
+        changed=listed[:_MAX_CHANGED],
+        not_shown=len(rows) - len(listed[:_MAX_CHANGED]),
         rows_compared=len(compared),
         counts=counts_in_words(one.verdict for one in compared) or "nothing was measured of both",
         settings=_known(pair.settings),
@@ -636,7 +679,7 @@ def _changed_row(found: ComparisonTable, row: Row) -> DifferingRow | None:
 def _rank(one: DifferingRow) -> tuple[bool, float]:
     """Sort what is certain first, then by the size of the change."""
     ratio = one.cell.ratio or 1.0
-    return one.cell.verdict.startswith("likely"), -max(ratio, 1 / ratio)
+    return is_likely(one.cell.verdict), -max(ratio, 1 / ratio)
 
 
 def _known(known: Known) -> list[SettingDifference] | None:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from django.db.models import Q
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project as ProjectRow
@@ -16,6 +16,7 @@ from benchdash.assistants.shapes import (
     Arguments,
     Id,
     Limit,
+    Moment,
     Offset,
     Project,
     Refusal,
@@ -47,6 +48,7 @@ _MAX_WORKLOADS: Final = 10
 _MAX_BETWEEN: Final = 30
 _MAX_DIFFERENCES: Final = 30
 _MAX_TEXT: Final = 300
+_NEARLY_CERTAIN: Final = 0.999
 
 State = Literal["new", "acknowledged", "investigating", "expected", "wontfix", "fixed", "invalid"]
 Kind = Literal["regression", "improvement", "environment", "silence"]
@@ -75,7 +77,7 @@ class IncidentsArguments(Arguments):
     hardware: Annotated[Text, Field(description="Exact name of a machine.")] = ""
     branch: Annotated[Text | None, Field(description="A branch; the empty text: releases.")] = None
     since: Annotated[
-        AwareDatetime | None, Field(description="Only what began then or later; ISO 8601 with offset.")
+        Moment | None, Field(description="Only what began then or later; ISO 8601, in UTC without an offset.")
     ] = None
     limit: Limit = DEFAULT_LIMIT
     offset: Offset = 0
@@ -114,19 +116,42 @@ class IncidentAnswer(AnswerPart):
     recovered_by: int | None
     url: str
 
+    @property
+    def is_within_one_version(self) -> bool:
+        return self.since is not None and self.since == self.until
+
+    @property
+    def line_in_words(self) -> str:
+        """One line of a list."""
+        said = [self.status, str(Incident.State(self.state).label)]
+        if self.is_historical:
+            said.append("historical")
+        if self.recovered_by:
+            said.append(f"ended by incident {self.recovered_by}")
+        began = f"began {self.started_at:%Y-%m-%d} {self.range_in_words}"
+        return f"Incident {self.id}: {self.headline}, {began}; {', '.join(said)}. {self.url}"
+
+    @property
+    def range_in_words(self) -> str:
+        if self.is_within_one_version:
+            return f"while {self.until} was measured"
+        if self.until is None:
+            return ""
+        return f"with {self.until}, after {self.since}" if self.since else f"with {self.until}"
+
 
 class IncidentsAnswer(ToolAnswer):
     total: int
+    others: int
     incidents: list[IncidentAnswer]
     left_out: str
     url: str
 
     def in_words(self) -> str:
         if not self.incidents:
-            return f"No incident fits. Others are found by state 'all' or fewer filters. {self.url}"
-        lines = [
-            f"- {one.id}: {one.headline} ({one.status}, {one.state}). {one.url}" for one in self.incidents
-        ]
+            others = f" {self.others} others are found by state 'all' without filters." if self.others else ""
+            return f"No incident fits.{others} {self.url}"
+        lines = [f"- {one.line_in_words}" for one in self.incidents]
         return "\n\n".join(filter(None, ["\n".join(lines), self.left_out]))
 
 
@@ -211,14 +236,13 @@ class IncidentDetails(ToolAnswer):
                     each.unit,
                 ),
                 change(each.speed_change) if each.speed_change is not None else "",
-                share(each.confidence) if each.confidence is not None else "not known",
+                _confidence_words(each.confidence),
                 f"{each.groups_before} before, {each.groups_after} after",
             )
             for each in self.evidence
         ]
         parts = [
-            f"{one.headline} Status: {one.status}; people say: {one.state}.",
-            f"Between {one.since or 'the beginning'} and {one.until or 'not known'}.",
+            one.line_in_words,
             f"{one.series} of the {one.of} series that were looked at changed.",
             self.cause,
             "One session on each side is all there is: it cannot be told from a change of the machine."
@@ -232,10 +256,15 @@ class IncidentDetails(ToolAnswer):
             if self.counters
             else "",
             f"Measure next: {self.next_to_measure}." if self.next_to_measure else "",
-            f"It ended with incident {one.recovered_by}." if one.recovered_by else "",
             self.url,
         ]
         return "\n\n".join(filter(None, parts))
+
+
+def _confidence_words(confidence: float | None) -> str:
+    if confidence is None:
+        return "not known"
+    return "> 99.9 %" if confidence > _NEARLY_CERTAIN else share(confidence)
 
 
 def _difference_words(found: list[FactDifference]) -> str:
@@ -271,6 +300,7 @@ def _incidents(viewer: Viewer, asked: IncidentsArguments) -> IncidentsAnswer:
     shown = [incident_answer(one) for one in found[asked.offset : asked.offset + asked.limit]]
     return IncidentsAnswer(
         total=total,
+        others=0 if total else Incident.objects.filter(project=project).count(),
         incidents=shown,
         left_out=left_out_words(len(shown), total, offset=asked.offset),
         url=absolute("dashboard:incidents", project.slug),
@@ -317,12 +347,12 @@ def incident_answer(one: Any) -> IncidentAnswer:
 
 
 def _headline(one: Incident) -> str:
-    """Write ``MariaDB main became slower: −14.3 %.``."""
+    """Write ``MariaDB main became slower: −14.3 % (transactions per second)``."""
     if one.kind == Incident.Kind.SILENCE:
         words = silence_words(one)
-        return f"{words[:1].upper()}{words[1:]}."
+        return f"{words[:1].upper()}{words[1:]}"
     what = f" ({metric_name(one.metric)})" if one.metric else ""
-    return f"{one.subject} {what_happened(one)}: {figure(one)}{what}."
+    return f"{one.subject} {what_happened(one)}: {figure(one)}{what}"
 
 
 def _end(version: ServerVersion | None) -> str | None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from django.db.models import Model, Q, QuerySet
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project as ProjectRow
@@ -17,6 +17,7 @@ from benchdash.assistants.shapes import (
     Arguments,
     Id,
     Limit,
+    Moment,
     Offset,
     Project,
     Refusal,
@@ -29,6 +30,7 @@ from benchdash.assistants.shapes import (
 )
 from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.queries import by_index, marks
+from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 from benchdash.results.points import read_points
 from benchdash.results.queries import ids_called
@@ -114,7 +116,8 @@ class FoundSeries(ToolAnswer):
 class HistoryArguments(Arguments):
     series: Annotated[Id, Field(description="The id of a series, as find_series gives it.")]
     since: Annotated[
-        AwareDatetime | None, Field(description="Only groups that began then or later; ISO 8601 with offset.")
+        Moment | None,
+        Field(description="Only groups that began then or later; ISO 8601, UTC without offset."),
     ] = None
     max_groups: Annotated[int, Field(ge=2, le=_MAX_GROUPS, description="How many groups at most.")] = (
         _DEFAULT_GROUPS
@@ -170,6 +173,7 @@ class HistoryAnswer(ToolAnswer):
     left_out: str
     changes: list[ChangeAnswer]
     sensitivity: SensitivityAnswer | None
+    is_watched: bool
     is_analysed: bool
     url: str
 
@@ -190,9 +194,11 @@ class HistoryAnswer(ToolAnswer):
         ]
         columns = ("version", "commit", "day", "value", "low", "high", "runs", "sessions")
         parts = [head, *map(_change_words, self.changes)]
-        if not self.changes:
+        if not self.is_watched:
+            parts.append("Changes of level are not looked for in it: judge nothing by their absence.")
+        elif not self.changes:
             parts.append("No change of level is known in it.")
-        if not self.is_analysed:
+        if self.is_watched and not self.is_analysed:
             parts.append("Newer results have not been looked at yet; ask again in a minute.")
         if self.sensitivity and self.sensitivity.smallest_change is not None:
             parts.append(f"Changes below {share(self.sensitivity.smallest_change)} would not be found in it.")
@@ -201,7 +207,7 @@ class HistoryAnswer(ToolAnswer):
 
 def _change_words(one: ChangeAnswer) -> str:
     kind = {True: "regression", False: "improvement", None: "change"}[one.is_regression]
-    at = " ".join(filter(None, [one.version, (one.commit or "")[:10]]))
+    at = " ".join(filter(None, [one.version, (one.commit or "")[:10], f"({one.time:%Y-%m-%d})"]))
     by = f" ({change(one.change)})" if one.change is not None else ""
     link = f" {one.incident_url}" if one.incident_url else ""
     return f"{one.state.capitalize()} {kind} at {at}: {number(one.before)} to {number(one.after)}{by}.{link}"
@@ -366,12 +372,12 @@ def _history(viewer: Viewer, asked: HistoryArguments) -> HistoryAnswer:
         if columns["time"][at] >= earliest
     ]
     left = len(columns["time"]) - len(shown)
-    known_of = _sensitivity(one)
+    known_of, rules = _sensitivity(one), rules_of(one.project_id)
     return HistoryAnswer(
         series=series_answer(one),
         groups=groups,
         total=len(columns["time"]),
-        left_out=f"{left} of {len(columns['time'])} groups are not shown." if left else "",
+        left_out=_not_shown(left, len(columns["time"]), is_thinned=len(shown) < len(since)),
         changes=changes[-_MAX_GROUPS:],
         sensitivity=(
             SensitivityAnswer(
@@ -380,16 +386,27 @@ def _history(viewer: Viewer, asked: HistoryArguments) -> HistoryAnswer:
             if known_of
             else None
         ),
+        is_watched=rules.watches(one) or rules.counted(one.metric) is not None,
         is_analysed=not Series.objects.filter(pk=one.pk, touched__isnull=False).exists(),
         url=_url(one),
     )
 
 
+def _not_shown(left: int, total: int, *, is_thinned: bool) -> str:
+    if not left:
+        return ""
+    which = "; extremes and both sides of changes are among those shown" if is_thinned else ""
+    return f"{left} of {total} groups are not shown{which}."
+
+
 def _thinned(among: Sequence[int], values: Sequence[float], most: int, begins: set[int]) -> list[int]:
-    """Return those of the groups that are shown: at most so many, unless changes alone are more."""
+    """Return those of the groups that are shown: at most so many, unless the sides of changes are more.
+
+    Of more changes than any answer holds, the newest groups are.
+    """
     places = {place for place, at in enumerate(among) if at in begins}
     keep = places | {place - 1 for place in places if place}
-    if len(keep) + 2 > most:
+    if len(keep) + 2 > _MAX_GROUPS:
         return list(among[-most:])
     return [among[place] for place in thinned([values[at] for at in among], most, keep=keep)]
 

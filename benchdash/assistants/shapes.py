@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 import mcp_types as types
@@ -13,6 +14,8 @@ MAX_TEXT: Final = 300
 DEFAULT_LIMIT: Final = 25
 MAX_LIMIT: Final = 100
 _MAX_SENTENCES: Final = 5
+_FIRST_YEAR: Final = 1970
+_LAST_YEAR: Final = 9998
 
 
 class Refusal(Exception):  # noqa: N818 - the tool says why it has no answer, and what to do
@@ -27,10 +30,18 @@ def _without_nul(text: str) -> str:
     return text
 
 
+def _in_utc(time: datetime) -> datetime:
+    # At the ends of the calendar there is no time in UTC.
+    if not _FIRST_YEAR <= time.year <= _LAST_YEAR:
+        raise ValueError(f"a year from {_FIRST_YEAR} to {_LAST_YEAR} is wanted")
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
 Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_without_nul)]
 Project = Annotated[Text, Field(description="The slug of a project, as list_projects gives it.")]
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 Threads = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")]
 Offset = Annotated[int, Field(ge=0, le=1_000_000, description="How many to skip, to read on.")]
 

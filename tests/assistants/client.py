@@ -1,6 +1,7 @@
 """An assistant: the client of the SDK over HTTP."""
 
 import asyncio
+import itertools
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -16,8 +17,16 @@ class Assistant:
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     @asynccontextmanager
-    async def session(self):
-        async with httpx2.AsyncClient(headers=self.headers, timeout=60) as http:
+    async def session(self, *, ports=()):
+        """A session; its requests go to servers at these ports by turns, if any are given."""
+        turns = itertools.cycle(ports)
+
+        async def lead(request):
+            if ports:
+                request.url = request.url.copy_with(port=next(turns))
+
+        hooks = {"request": [lead]}
+        async with httpx2.AsyncClient(headers=self.headers, timeout=60, event_hooks=hooks) as http:
             transport = streamable_http_client(self.url, http_client=http)
             async with Client(transport, mode=self.mode) as client:
                 yield client

@@ -1,10 +1,14 @@
 """The official client of the SDK over HTTP: what an assistant does."""
 
+import asyncio
+from urllib.parse import urlsplit
+
 import pytest
 
 from benchdash.accounts.models import Scope
 from tests.assistants.client import Assistant
 from tests.builders import make_project, make_series, make_token
+from tests.web_server import WebServer
 
 
 @pytest.fixture
@@ -43,3 +47,23 @@ def test_twenty_calls_at_once_are_answered(histories, live_server):
 
 
 _COMPARISON = {"project": "topaz", "metric": "tps", "base": "10.6.1", "against": ["10.6.2", "10.6.3"]}
+
+
+@pytest.mark.slow
+def test_a_session_of_a_client_goes_on_in_another_process(histories, live_server, tmp_path):
+    """As after a restart: what one process was told, the next one does not know."""
+    web = WebServer(tmp_path)
+    ports = [urlsplit(live_server.url).port, web.port]
+
+    async def ask_by_turns():
+        async with Assistant(live_server.url, mode="legacy").session(ports=ports) as client:
+            return [await client.call_tool("find_series", {"project": "topaz"}) for _ in range(4)]
+
+    try:
+        results = asyncio.run(ask_by_turns())
+        assert [result.structured_content["total"] for result in results] == [1] * 4
+        answer, _ = web.ask("POST", "/mcp/", b"x" * 10_000_000, **{"Content-Type": "application/json"})
+        assert answer.status == 413
+        assert web.ask("GET", "/mcp/")[0].status == 405
+    finally:
+        web.stop()

@@ -50,6 +50,7 @@ def test_a_missing_slash_loses_no_message(client):
         (b"", {}, 400),
         (b"\0\xff{", {}, 400),
         (b"[" * 50_000, {}, 400),
+        (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', {}, 400),
         (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', {}, 400),
         (b'{"jsonrpc": "1.0", "id": [], "method": 7}', {}, 400),
         (b"x" * (MAX_STRANGER_BYTES + 1), {}, 413),

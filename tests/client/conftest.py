@@ -13,25 +13,30 @@ from tests.builders import make_project, make_token
 
 CLIENT = Path(client.__file__)
 ROOT = Path(__file__).parents[2]
+# What is set where the tests themselves run in CI.
+OF_CI = ("CI", "GITHUB_", "GITLAB_", "JENKINS_", "BUILDBOT_", "RUNNER_")
 
 
 class Client:
-    """Runs the client against a server, with a token of ``project`` that uploads."""
+    """Runs the client against a server, with a token of ``project`` that uploads, and a spool of its own."""
 
-    def __init__(self, url, project):
-        self.project = project
+    def __init__(self, url, project, spool):
+        self.project, self.spool = project, spool
         token = make_token(project, Scope.UPLOAD)
         self.environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if not name.startswith(OF_CI)},
+            "BENCHDASH_SPOOL": str(spool),
             "BENCHDASH_URL": url,
             "BENCHDASH_TOKEN": token,
             "PYTHONPATH": str(ROOT),
         }
 
-    def __call__(self, *arguments, python=sys.executable, **environment):
+    def __call__(self, *arguments, python=sys.executable, stdin=None, folder=None, **environment):
         return subprocess.run(
             [python, str(CLIENT), *map(str, arguments)],
             env={**self.environment, **environment},
+            cwd=folder,
+            input=stdin,
             capture_output=True,
             text=True,
             errors="replace",
@@ -51,8 +56,8 @@ class Client:
 
 
 @pytest.fixture
-def benchdash(live_server):
-    return Client(live_server.url, make_project("nightly"))
+def benchdash(live_server, tmp_path):
+    return Client(live_server.url, make_project("nightly"), tmp_path / "spool")
 
 
 @pytest.fixture
