@@ -8,7 +8,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, HttpResponseBase, QueryDict
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    PolymorphicProxySerializer,
+    extend_schema,
+    extend_schema_view,
+)
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
@@ -239,6 +244,11 @@ def _unless_known(request: Request, raw: RawFile, name: str, *, is_text: bool) -
     """Return the file, which is not even opened for who has it already."""
     known = get_conditional_response(request, etag=_tag(raw))
     return known or raw_response(raw, name, is_text=is_text)
+
+
+@extend_schema_view(get=extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}))
+class CompanionRawView(RawView):
+    """The same for a file beside an upload, which is never taken for text."""
 
 
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:

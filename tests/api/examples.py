@@ -82,7 +82,8 @@ class Asker:
     def _note(self, answers, answer):
         content = b"".join(answer.streaming_content) if answer.streaming else answer.content
         media_type = answer.headers.get("Content-Type", "").partition(";")[0]
-        if not content:
+        # Bytes are no example.
+        if not content or media_type == "application/octet-stream":
             return None
         if media_type == "application/json":
             value = json.loads(content)
@@ -204,7 +205,7 @@ def _read(asker, project):
 
 def _compare(asker):
     base = json.dumps({"product": "MariaDB", "version": "10.11.5"})
-    against = json.dumps({"product": "MariaDB", "version": "10.11.19"})
+    against = json.dumps({"product": "MariaDB", "version": "10.11.19", "branch": ""})
     for more in ({}, {"format": "csv"}):
         metric = {"project": SLUG, "metric": "tps", **more}
         asker.ask("compare_retrieve", base=base, against=[against], **metric)

@@ -2,23 +2,12 @@
 
 import json
 import os
-import socket
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from tests.api.examples import FILE, SITE, ask_everything, sample_project, written
 from tests.schema_check import resolved, schema
-
-
-@pytest.fixture
-def no_way_out(monkeypatch, settings):
-    """Every name leads to this machine, so that no test of a webhook leaves it."""
-    settings.WEBHOOKS_MAY_BE_PRIVATE = True
-    known = socket.getaddrinfo
-    monkeypatch.setattr(
-        socket, "getaddrinfo", lambda host, port, *more, **options: known("127.0.0.1", port, *more, **options)
-    )
 
 
 @pytest.mark.django_db(transaction=True, reset_sequences=True)
@@ -40,7 +29,8 @@ def test_every_operation_has_examples_that_fit_the_schema():
             for status, response in operation["responses"].items():
                 for media_type, described in resolved(response).get("content", {}).items():
                     answers = example["answers"].get(status, {})
-                    if status.startswith("2") and media_type not in answers:
+                    is_bytes = media_type == "application/octet-stream"
+                    if status.startswith("2") and media_type not in answers and not is_bytes:
                         without.append((method, path, status, media_type))
                     if status.startswith("2") and media_type in answers:
                         wrong += errors(described["schema"], answers[media_type])
