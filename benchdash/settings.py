@@ -12,6 +12,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from benchdash import embedded
+from benchdash.oidc_issuers import USUAL_ISSUERS, issuers_of
 from benchdash.storage_url import storage_of
 
 env = environ.Env()
@@ -373,16 +374,21 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     },
 }
+# Whose pages may hold embedded charts in frames: all, or these (https://wiki.example.org). No other page may.
+EMBED_ANCESTORS = env.list("EMBED_ANCESTORS", default=["*"])
 
 # --- API ----------------------------------------------------------------------------------------------------
 
 # Pages and API requests from one place without signing in or a token, refused tokens included.
 ANONYMOUS_PER_MINUTE = env.int("ANONYMOUS_PER_MINUTE", default=600)
+# PNG pictures of charts that are drawn for one place; services that fetch for many readers keep them.
+PICTURES_PER_MINUTE = env.int("PICTURES_PER_MINUTE", default=120)
 # API requests of one token; its uploads are counted apart.
 TOKEN_PER_MINUTE = env.int("TOKEN_PER_MINUTE", default=6000)
 THROTTLE_RATES = {
     "anonymous": f"{ANONYMOUS_PER_MINUTE}/min",
     "token": f"{TOKEN_PER_MINUTE}/min",
+    "pictures": f"{PICTURES_PER_MINUTE}/min",
     "uploads": "6000/min",
     # Tries to sign in: for one account from one place, from one place, and for one account. The last is high,
     # so that nobody locks somebody else out from a few places.
@@ -405,6 +411,9 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "DEFAULT_THROTTLE_RATES": THROTTLE_RATES,
 }
+# Whose signed tokens of CI jobs are taken, with their public keys, and for whom these tokens must be meant.
+OIDC_ISSUERS = issuers_of(env.str("OIDC_ISSUERS", default=USUAL_ISSUERS))
+OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default=SITE_URL).rstrip("/")
 # Opens /metrics and the details of /readyz to monitoring on another machine; empty: to nobody there.
 OPERATOR_TOKEN = env.str("OPERATOR_TOKEN", default="")
 SPECTACULAR_SETTINGS = {

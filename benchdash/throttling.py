@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # API and assistants count their anonymous requests themselves; monitoring may ask as often as it likes.
-_NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/mcp", "/healthz", "/readyz", "/metrics")
+_NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/mcp/", "/healthz", "/readyz", "/metrics")
 _IPV6_NETWORK: Final = 64
 
 
@@ -106,6 +106,12 @@ class UploadThrottle(MinuteThrottle):
         return asker_of(request)
 
 
+class PictureThrottle(MinuteThrottle):
+    """Pictures that are drawn as PNG for one network."""
+
+    scope = "pictures"
+
+
 def place_of(request: HttpRequest | Request) -> str:
     """Return the address that a request came from; for IPv6 the network that one customer gets."""
     address = client_address(request)
@@ -124,7 +130,8 @@ def throttle_anonymous_pages(
     """Return a middleware that answers 429 to too many requests from one network without signing in."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        if request.path.startswith((*_NOT_COUNTED_AS_PAGES, settings.STATIC_URL)):
+        # An assistant may forget the slash.
+        if f"{request.path}/".startswith((*_NOT_COUNTED_AS_PAGES, settings.STATIC_URL)):
             return get_response(request)
         if request.user.is_authenticated:
             return get_response(request)

@@ -43,6 +43,7 @@ from ingest.queries import (
     with_run_counts,
 )
 from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.bound_hardware import of_bound_token, require_own_runs
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.imports import Received
 from ingest.receiving.reception import receive_one
@@ -105,11 +106,13 @@ class UploadListView(_View):
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
         project = self._project(form.get("project") or request.query_params.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
-        arrival = _arrival(form, request.FILES)
+        arrival = of_bound_token(project, _arrival(form, request.FILES), self.viewer.token)
         if not _yes(form.get("dry_run"), "dry_run"):
             return _answer(receive_one(project, by=self.viewer, arrival=arrival))
         if arrival.is_archive:
-            return Response(ArchiveDryRunSerializer(archive_services.dry_run(project, arrival)).data)
+            return Response(
+                ArchiveDryRunSerializer(archive_services.dry_run(project, arrival, by=self.viewer)).data
+            )
         return Response(DryRunSerializer(dry_run(project, arrival)).data)
 
     @extend_schema(
@@ -179,7 +182,9 @@ class UploadDetailView(_View):
         if not changes.keys() & set(fields):
             raise FieldsError([FieldError("", f"nothing to change; fields are {', '.join(fields)}")])
         if preview:
-            return Response(PreviewSerializer(archive_services.preview_amend(upload, changes)).data)
+            return Response(
+                PreviewSerializer(archive_services.preview_amend(upload, changes, by=self.viewer)).data
+            )
         services.amend_upload(upload, changes, by=self.viewer, reason=reason)
         amended = upload_for(self.viewer, pk)
         status = 200 if amended.state in Upload.FINISHED else 202
@@ -210,8 +215,12 @@ class UploadDetailView(_View):
         """Return an upload that the viewer may change. Raises NotVisible or NotAllowed."""
         upload = upload_for(self.viewer, pk)
         self.viewer.require(Scope.UPLOAD, upload.project)
-        if not (self.viewer.is_member(upload.project) or has_sent(self.viewer, upload)):
-            raise NotAllowed("a token without the scope 'read' changes only what it sent itself")
+        is_bound = bool(self.viewer.token and self.viewer.token.hardware)
+        is_open = self.viewer.is_member(upload.project) and not is_bound
+        if not (is_open or has_sent(self.viewer, upload)):
+            which = "that is bound to a machine" if is_bound else "without the scope 'read'"
+            raise NotAllowed(f"a token {which} changes only what it sent itself")
+        require_own_runs(upload, self.viewer.token)
         return upload
 
 

@@ -119,6 +119,11 @@ class Upload(models.Model):
         return f"{self.pk} {self.name}"
 
     @property
+    def bound_to(self) -> str:
+        """The machine of which this archive may have runs, that of its token; empty for any."""
+        return self.token.hardware if self.is_archive and self.token else ""
+
+    @property
     def is_text(self) -> bool:
         """Whether the file was understood, and so can be shown as it is."""
         return bool(self.format) and not self.is_archive

@@ -101,6 +101,19 @@ def runs_of(upload: Upload) -> QuerySet[Run]:
     return Run.objects.filter(upload_id__in=upload.files.exclude(upload=None).values("upload"))
 
 
+def are_still_read(project: Project, *, commit: str, version: str, branch: str) -> bool:
+    """Tell whether uploads are waiting, or being read, that may hold runs of a commit or version on a branch.
+
+    One that does not say what it holds, such as an archive, may hold them.
+    """
+    waiting = Upload.objects.filter(project=project, state__in=(Upload.State.QUEUED, Upload.State.IMPORTING))
+    of_it = [("commit", commit), ("version", version if not commit else ""), ("branch", branch)]
+    for name, value in of_it:
+        if value:
+            waiting = waiting.filter(~Q(metadata__has_key=name) | Q(**{f"metadata__{name}": value}))
+    return waiting.exists()
+
+
 def files_of_its_own(archive: Upload) -> QuerySet[Upload]:
     """Return the files of an archive that came with nothing else that is still there."""
     elsewhere = ArchiveFile.objects.filter(upload=OuterRef("pk")).exclude(

@@ -18,6 +18,7 @@ from ingest.metadata.fields import ALL_FIELDS, FIELDS, unknown_field_warnings
 from ingest.metadata.upload_metadata import Metadata, metadata_digest, read_metadata
 from ingest.models import Upload
 from ingest.queries import RunSummary, files_of_its_own, run_summaries, runs_of
+from ingest.receiving.bound_hardware import bound_metadata
 from ingest.receiving.dry_runs import nothing_stored
 from ingest.receiving.imports import (
     IMPORT_TASK,
@@ -49,7 +50,7 @@ def amend_upload(upload: Upload, changes: Mapping[str, Any], *, by: Viewer, reas
     with transaction.atomic():
         locked = hold(upload, wait=False)
         before = locked.metadata
-        _amend(locked, changes)
+        _amend(locked, changes, by=by)
         audit(
             locked.project,
             by,
@@ -64,9 +65,9 @@ def amend_upload(upload: Upload, changes: Mapping[str, Any], *, by: Viewer, reas
     return locked
 
 
-def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> Preview:
+def preview_amend(upload: Upload, changes: Mapping[str, Any], *, by: Viewer) -> Preview:
     """Say what amend_upload would do; raise what it raises."""
-    return preview_change(upload, partial(_amend, changes=changes, at_once=True))
+    return preview_change(upload, partial(_amend, changes=changes, by=by, at_once=True))
 
 
 def delete_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
@@ -97,8 +98,8 @@ def restore_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
         ring(IMPORT_TASK, locked.pk)
 
 
-def _amend(upload: Upload, changes: Mapping[str, Any], *, at_once: bool = False) -> None:
-    metadata = change_metadata(upload, changes)
+def _amend(upload: Upload, changes: Mapping[str, Any], *, by: Viewer, at_once: bool = False) -> None:
+    metadata = change_metadata(upload, changes, by=by)
     if at_once or _is_read_at_once(upload):
         read_again(upload, metadata)
     else:
@@ -111,13 +112,21 @@ def _is_read_at_once(upload: Upload) -> bool:
     return upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not upload.is_archive
 
 
-def change_metadata(upload: Upload, changes: Mapping[str, Any]) -> Metadata:
-    """Change what is said of a held upload, which is to be read again. Raises FieldsError."""
+def change_metadata(upload: Upload, changes: Mapping[str, Any], *, by: Viewer) -> Metadata:
+    """Change what is said of a held upload, which is to be read again. Raises FieldsError.
+
+    What a bound token sent or changes stays with its machine. An archive that one sent does so whoever
+    changes it, because its files are read in the name of that token.
+    """
     if upload.state == Upload.State.DELETED:
         raise FieldsError([FieldError("", "the upload is deleted; send the file again to restore it")])
     metadata, warnings = _amended(upload, changes)
+    for token in (by.token, upload.token if upload.is_archive else None):
+        metadata = bound_metadata(upload.project, metadata, token, is_archive=upload.is_archive)
     upload.metadata = metadata.as_json()
-    upload.metadata_digest = metadata_digest(metadata, upload.companions.values_list("kind", "raw__sha256"))
+    upload.metadata_digest = metadata_digest(
+        metadata, upload.companions.values_list("kind", "raw__sha256"), bound_to=upload.bound_to
+    )
     _refuse_a_twin(upload)
     upload.warnings = warnings
     upload.save(update_fields=["metadata", "metadata_digest", "warnings"])

@@ -26,6 +26,7 @@ WITHOUT_PROJECT = frozenset(
         "admin",  # tests/accounts/test_admin.py
         "admin_sign_in",  # tests/dashboard/shell/test_shell.py
         "api/.../",  # where nothing is
+        "api:token",  # of the token that asks: tests/api/test_token.py
         "assistants:mcp",  # tests/assistants/
         "dashboard:account",  # of who is signed in: tests/dashboard/pages/account/test_views.py
         "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/mail_links/
@@ -67,6 +68,7 @@ _ARGUMENTS = {
     "dashboard:article_block": lambda world: {"name": world.block.article.slug, "pk": world.block.pk},
     "dashboard:alert": lambda world: {"pk": world.alert.pk},
     "dashboard:correction": lambda world: {"kind": "workloads", "pk": world.run.workload_id},
+    "dashboard:embed": lambda _: {"chart": "history"},
     "dashboard:incident": lambda world: {"pk": world.incident.pk},
     "dashboard:member": lambda world: {"pk": world.membership.pk},
     "dashboard:run": lambda world: {"pk": world.run.pk},

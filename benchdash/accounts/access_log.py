@@ -29,8 +29,8 @@ def log_throttled_sign_in(request: HttpRequest, account: str) -> None:
     )
 
 
-def log_refused_token(request: HttpRequest, secret: str) -> None:
+def log_refused_token(request: HttpRequest, secret: str, reason: str) -> None:
     # Any other text may be the secret of something else.
     is_ours = secret.startswith(TOKEN_PREFIX)
     name = repr(f"{secret[:TOKEN_PREFIX_LENGTH]}…") if is_ours else "that is none of ours"
-    logger.warning("a token %s was refused from %r", name, client_address(request))
+    logger.warning("a token %s was refused from %r: %r", name, client_address(request), reason)

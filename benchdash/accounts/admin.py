@@ -105,7 +105,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(Token)
 class TokenAdmin(ReadOnlyAdmin):
-    list_display = ("name", "prefix", "project", "scopes", "created_at", "last_used_at", "revoked_at")
+    list_display = (
+        *("name", "prefix", "project", "scopes", "hardware"),
+        *("created_at", "last_used_at", "expires_at", "revoked_at"),
+    )
     list_filter = ("project",)
     list_select_related = ("project",)
     search_fields = ("name", "prefix", "project__slug")

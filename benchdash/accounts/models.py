@@ -1,10 +1,12 @@
 """People, projects, and the tokens that act for them."""
 
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Lower
@@ -123,13 +125,23 @@ class Scope(models.TextChoices):
 
 
 class Token(models.Model):
-    """A secret bound to one project; only its hash is kept. ``prefix`` lets a person tell tokens apart."""
+    """The right of a script to act for one project: by a secret, of which the hash is kept, or by a trust.
+
+    ``prefix`` lets a person tell secrets apart. A token that stands for a trust has neither of the two.
+    """
+
+    # Who used it just now, where that is known more exactly: "GitHub org/name, run 123". Set by a request.
+    acting_as = ""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100, validators=[RegexValidator(r"\S")])
-    prefix = models.CharField(max_length=12)
-    digest = models.CharField(max_length=64, unique=True)
+    prefix = models.CharField(max_length=12, blank=True)
+    # Unique where there is one.
+    digest = models.CharField(max_length=64, unique=True, null=True, blank=True)
     scopes = ArrayField(models.CharField(max_length=10, choices=Scope))
+    # What it sends must have been measured on the machine of this name; empty: on any.
+    hardware = models.CharField(max_length=100, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)  # null: never
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -139,7 +151,58 @@ class Token(models.Model):
         ordering = ["-created_at"]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.prefix}…)"
+        return f"{self.name} ({self.prefix}…)" if self.prefix else self.name
+
+    def clean(self) -> None:
+        if self.hardware and not set(self.scopes) <= _BOUND_SCOPES:
+            raise ValidationError(
+                {"scopes": "A token that is bound to a machine uploads and reads, and does nothing else."}
+            )
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def ends_soon(self) -> bool:
+        """Whether it has at most 14 days left."""
+        left = self.expires_at - timezone.now() if self.expires_at else None
+        return left is not None and timedelta() < left <= _ENDS_SOON
+
+
+# Who renames machines or corrects runs could undo what a token is bound to.
+_BOUND_SCOPES = frozenset({Scope.READ, Scope.UPLOAD})
+_ENDS_SOON = timedelta(days=14)
+
+
+class Trust(models.Model):
+    """A repository whose jobs act as a token, because their CI vouches for them and no secret is stored.
+
+    Empty conditions hold for every job. ``repository`` is ``org/name`` of GitHub or the path of a project of
+    GitLab; its number, which no renamed repository takes over, is filled in by the first job where nobody
+    said it.
+    """
+
+    token = models.OneToOneField(Token, on_delete=models.CASCADE, related_name="trust")
+    issuer = models.CharField(max_length=300)
+    repository = models.CharField(
+        max_length=300, validators=[RegexValidator(r"^[^\s/]+(/[^\s/]+)+$", "It is written as org/name.")]
+    )
+    repository_id = models.CharField(max_length=30, blank=True)
+    branch = models.CharField(max_length=250, blank=True)
+    environment = models.CharField(max_length=250, blank=True)
+    workflow = models.CharField(max_length=250, blank=True)  # the path of its file in the repository
+    protected_only = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["issuer", "repository"], name="trust_by_repository")]
+
+    def __str__(self) -> str:
+        return f"{self.repository} of {self.issuer}"
+
+    @property
+    def number_of_conditions(self) -> int:
+        return sum(map(bool, (self.branch, self.environment, self.workflow, self.protected_only)))
 
 
 class AuditEntry(models.Model):

@@ -111,28 +111,68 @@ def _require_another_admin(project: Project, leaving: User) -> None:
         raise LastAdminError(f"{leaving.email} is the only admin; make somebody else one first")
 
 
+class TokenExpiredError(Exception):
+    """A token that was live until it expired."""
+
+    def __init__(self, token: Token) -> None:
+        super().__init__(f"the token expired on {token.expires_at:%Y-%m-%d at %H:%M} UTC; make another one")
+        self.token = token
+
+
 def create_token(
-    project: Project, name: str, scopes: Sequence[str], *, by: Viewer | None = None
+    project: Project,
+    name: str,
+    scopes: Sequence[str],
+    *,
+    expires_in_days: int | None = None,
+    hardware: str = "",
+    by: Viewer | None = None,
 ) -> tuple[Token, str]:
     """Return a new token and its secret, which is shown once and not stored.
 
-    Raises django.core.exceptions.ValidationError for an empty name or an unknown scope.
+    Raises django.core.exceptions.ValidationError for an empty name, an unknown scope, and a scope that a
+    token bound to a machine may not have.
     """
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-    token = Token(
-        project=project,
-        name=name,
-        prefix=secret[:TOKEN_PREFIX_LENGTH],
-        digest=token_digest(secret),
-        scopes=sorted(set(scopes)),
-        created_by=by.user if by else None,
+    token = new_token(
+        project, name, scopes, expires_in_days=expires_in_days, hardware=hardware, by=by, secret=secret
     )
     token.full_clean()
     with transaction.atomic():
         token.save()
         if by:
-            audit(project, by, "token created", str(token), detail={"scopes": token.scopes})
+            audit(project, by, "token created", str(token), detail=what_it_may(token))
     return token, secret
+
+
+def new_token(
+    project: Project,
+    name: str,
+    scopes: Sequence[str],
+    *,
+    expires_in_days: int | None,
+    hardware: str,
+    by: Viewer | None,
+    secret: str = "",
+) -> Token:
+    """Return a token that is not stored yet. Without a secret it is that of a trust."""
+    return Token(
+        project=project,
+        name=name,
+        prefix=secret[:TOKEN_PREFIX_LENGTH],
+        digest=token_digest(secret) if secret else None,
+        scopes=sorted(set(scopes)),
+        hardware=" ".join(hardware.split()),
+        expires_at=timezone.now() + timedelta(days=expires_in_days) if expires_in_days else None,
+        created_by=by.user if by else None,
+    )
+
+
+def what_it_may(token: Token) -> dict[str, Any]:
+    """Return what the audit log says of a new token."""
+    expires = f"{token.expires_at:%Y-%m-%d}" if token.expires_at else "never"
+    bound = {"hardware": token.hardware} if token.hardware else {}
+    return {"scopes": token.scopes, "expires": expires, **bound}
 
 
 def revoke_token(token: Token, *, by: Viewer) -> None:
@@ -148,14 +188,21 @@ def token_digest(secret: str) -> str:
 
 
 def find_token(secret: str) -> Token | None:
-    """Return the live token with this secret, and note that it was used, at most once a minute."""
-    live = Token.objects.select_related("project").filter(revoked_at=None)
-    token = live.filter(digest=token_digest(secret)).first()
+    """Return the live token with this secret, and note that it was used. Raises TokenExpiredError."""
+    known = Token.objects.select_related("project").filter(revoked_at=None)
+    token = known.filter(digest=token_digest(secret)).first()
+    if token and token.is_expired:
+        raise TokenExpiredError(token)
     if token:
-        now = timezone.now()
-        if token.last_used_at is None or now - token.last_used_at > _STAMP_EVERY:
-            Token.objects.filter(pk=token.pk).update(last_used_at=now)
+        note_use(token)
     return token
+
+
+def note_use(token: Token) -> None:
+    """Note that a token was used, at most once a minute."""
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > _STAMP_EVERY:
+        Token.objects.filter(pk=token.pk).update(last_used_at=now)
 
 
 def audit(
@@ -168,6 +215,7 @@ def audit(
     detail: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
     """Log a change. Call it inside the transaction of the change."""
+    acting_as = {"identity": by.token.acting_as} if by.token and by.token.acting_as else {}
     return AuditEntry.objects.create(
         project=project,
         user=by.user,
@@ -175,5 +223,5 @@ def audit(
         action=action,
         subject=subject[:300],
         reason=reason,
-        detail=dict(detail or {}),
+        detail={**(detail or {}), **acting_as},
     )

@@ -1,12 +1,10 @@
-"""The picture of one changed series, for a mail: drawn without a browser, the same bytes each time."""
+"""The picture of one changed series, for a mail."""
 
-import math
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Final
 
-from PIL import Image, ImageDraw, ImageFont
-
+from benchdash.pictures.png import fitting, in_ascii, png, text_width
+from benchdash.pictures.shapes import Anchor, Dot, Drawing, Line, Shape, Text, round_ticks, tick_text
 from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.used_units import change_point_in_unit, scaled
@@ -16,11 +14,6 @@ from benchdash.results.points import Point
 
 WIDTH: Final = 560
 HEIGHT: Final = 240
-# Mail programs show the picture at half its size, sharp on dense screens.
-_SCALE: Final = 2
-# Lines and dots are drawn larger still and reduced, which smooths them.
-_SMOOTH: Final = 2
-_COLOURS: Final = 64
 
 _PAPER: Final = "#ffffff"
 _INK: Final = "#1a1f26"
@@ -32,12 +25,9 @@ _BETTER: Final = "#1f5f9f"
 
 # The plot within the picture: left, top, right, bottom.
 _PLOT: Final = (64, 46, 548, 204)
-_TICKS: Final = 4
 # Single groups further out are drawn hollow at the edge, so that they do not flatten the levels.
 _SHOWN_SHARE: Final = 0.95
 _MARGIN: Final = 0.15
-# The font of the drawing library knows no other signs.
-_IN_ASCII: Final = str.maketrans({wording.MINUS: "-", wording.NO_BREAK: " ", "µ": "u", "–": "-", "±": "+-"})
 
 
 def picture(change_point: ChangePoint, points: Sequence[Point], index: int) -> bytes:
@@ -45,8 +35,7 @@ def picture(change_point: ChangePoint, points: Sequence[Point], index: int) -> b
 
     The two levels are thick lines, the change is a vertical one; the axis has the unit and the direction.
     """
-    drawing = _Drawing(change_point, points, index)
-    return drawing.png()
+    return png(_Drawing(change_point, points, index).picture())
 
 
 class _Drawing:
@@ -55,29 +44,23 @@ class _Drawing:
         self.change_point = change_point_in_unit(change_point, used)
         self.points, self.index = [scaled(point, used.factor) for point in points], index
         self.low, self.high = _range(self.change_point, [point.value for point in self.points])
-        self.image = Image.new("RGB", (WIDTH * _SCALE * _SMOOTH, HEIGHT * _SCALE * _SMOOTH), _PAPER)
-        self.draw = ImageDraw.Draw(self.image)
-        self.factor = _SCALE * _SMOOTH
+        self.shapes: list[Shape] = []
 
-    def png(self) -> bytes:
-        ticks = _ticks(self.low, self.high)
+    def picture(self) -> Drawing:
+        ticks = round_ticks(self.low, self.high)
         for tick in ticks:
             self._line([(_PLOT[0], self._y(tick)), (_PLOT[2], self._y(tick))], _GRID, 1)
         self._values()
         self._levels()
-        self.image = self.image.reduce(_SMOOTH)
-        self.draw = ImageDraw.Draw(self.image)
-        self.factor = _SCALE
         self._words(ticks)
-        file = BytesIO()
-        self.image.quantize(_COLOURS, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
-        return file.getvalue()
+        title = f"{self._title}, {headlines.change_words(self.change_point)}"
+        return Drawing(WIDTH, HEIGHT, title, _PAPER, self.shapes)
 
     def _values(self) -> None:
         places = [(self._x(at), self._y(point.value)) for at, point in enumerate(self.points)]
         self._line(places, _VALUES, 1)
-        for (x, y), point in zip(places, self.points, strict=True):
-            self._dot(x, y, is_hollow=not self.low <= point.value <= self.high)
+        for place, point in zip(places, self.points, strict=True):
+            self.shapes.append(Dot(place, _VALUES, is_hollow=not self.low <= point.value <= self.high))
 
     def _levels(self) -> None:
         one, last = self.change_point, len(self.points) - 1
@@ -89,19 +72,23 @@ class _Drawing:
             self._line([(at_change, self._y(one.after)), (_PLOT[2], self._y(one.after))], self._tone, 2)
             self._line([(at_change, _PLOT[1]), (at_change, _PLOT[3])], self._tone, 1)
 
+    @property
+    def _title(self) -> str:
+        series = self.change_point.series
+        return f"{headlines.series_words(series)}, {series.hardware.name}"
+
     def _words(self, ticks: Sequence[float]) -> None:
         one, series = self.change_point, self.change_point.series
-        title = f"{headlines.series_words(series)}, {series.hardware.name}"
-        self._text((12, 8), title, size=13, width=WIDTH - 110)
-        self._text((WIDTH - 12, 8), headlines.change_words(one), size=13, anchor="ra", colour=self._tone)
+        self._text((12, 20), fitting(self._title, 13, WIDTH - 110), size=13)
+        change = headlines.change_words(one)
+        self._text((WIDTH - 12, 20), change, size=13, anchor="end", colour=self._tone)
         better = series.get_direction_display()
         unit = wording.unit_words(series.metric, series.unit) or wording.short_metric_name(series.metric)
-        self._text((12, 26), f"{unit}, {better}", size=11, colour=_INK_2)
+        self._text((12, 36), f"{unit}, {better}", colour=_INK_2)
         if one.change is not None:
-            self._text((WIDTH - 12, 26), headlines.levels(one), size=11, anchor="ra", colour=_INK_2)
+            self._text((WIDTH - 12, 36), headlines.levels(one), anchor="end", colour=_INK_2)
         for tick in ticks:
-            place = (_PLOT[0] - 6, self._y(tick))
-            self._text(place, f"{tick:,.10g}", size=11, anchor="rm", colour=_INK_2)
+            self._text((_PLOT[0] - 6, self._y(tick) + 4), tick_text(tick), anchor="end", colour=_INK_2)
         self._dates()
 
     def _dates(self) -> None:
@@ -112,8 +99,8 @@ class _Drawing:
         for at in wanted:
             if not 0 <= at <= last:
                 continue
-            label, font = _label(self.points[at], self.change_point.series.branch), _font(11)
-            length = font.getlength(label)
+            label = _label(self.points[at], self.change_point.series.branch)
+            length = text_width(label, 11)
             x = min(max(self._x(at), _PLOT[0] + length / 2), _PLOT[2] - length / 2)
             if at == self.index - 1 and taken:
                 x = min(x, taken[0][0] - length / 2 - 12)
@@ -122,7 +109,7 @@ class _Drawing:
                 continue
             taken.append((start, end))
             colour = self._tone if at == self.index else _INK_2
-            self._text((x, _PLOT[3] + 16), label, size=11, anchor="mm", colour=colour)
+            self._text((x, _PLOT[3] + 20), label, anchor="middle", colour=colour)
 
     @property
     def _tone(self) -> str:
@@ -137,40 +124,18 @@ class _Drawing:
         return _PLOT[3] - (_PLOT[3] - _PLOT[1]) * share
 
     def _line(self, places: Sequence[tuple[float, float]], colour: str, width: int) -> None:
-        scaled = [(x * self.factor, y * self.factor) for x, y in places]
-        self.draw.line(scaled, fill=colour, width=width * self.factor, joint="curve")
-
-    def _dot(self, x: float, y: float, *, is_hollow: bool) -> None:
-        x, y, radius = x * self.factor, y * self.factor, 2.5 * self.factor
-        box = (x - radius, y - radius, x + radius, y + radius)
-        self.draw.ellipse(box, fill=_PAPER if is_hollow else _VALUES, outline=_VALUES, width=self.factor)
+        self.shapes.append(Line(places, colour, width))
 
     def _text(
         self,
         place: tuple[float, float],
         text: str,
         *,
-        size: int,
+        size: int = 11,
         colour: str = _INK,
-        anchor: str = "la",
-        width: float = math.inf,
+        anchor: Anchor = "start",
     ) -> None:
-        font = _font(size * self.factor)
-        text = _drawable(text)
-        if font.getlength(text) > width * self.factor:
-            while font.getlength(f"{text}...") > width * self.factor:
-                text = text[:-1]
-            text += "..."
-        x, y = place
-        self.draw.text((x * self.factor, y * self.factor), text, fill=colour, font=font, anchor=anchor)
-
-
-def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size)
-
-
-def _drawable(text: str) -> str:
-    return text.translate(_IN_ASCII).encode("ascii", "replace").decode()
+        self.shapes.append(Text(place, text, colour, size, anchor))
 
 
 def _label(point: Point, branch: str) -> str:
@@ -178,7 +143,7 @@ def _label(point: Point, branch: str) -> str:
     day = f"{point.time.day} {point.time:%b %Y}"
     if branch:
         return (point.commit or "")[:10] or day
-    return _drawable(point.version.version if point.version.version != UNKNOWN_VERSION else day)[:20]
+    return in_ascii(point.version.version if point.version.version != UNKNOWN_VERSION else day)[:20]
 
 
 def _range(change_point: ChangePoint, values: Sequence[float]) -> tuple[float, float]:
@@ -189,12 +154,3 @@ def _range(change_point: ChangePoint, values: Sequence[float]) -> tuple[float, f
     low, high = min(shown), max(shown)
     margin = _MARGIN * ((high - low) or abs(high) or 1.0)
     return (max(0.0, low - margin) if low >= 0 else low - margin), high + margin
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return three to six round numbers from ``low`` to ``high``."""
-    rough = (high - low) / _TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next((factor * power for factor in (1, 2, 2.5, 5) if factor * power >= rough), 10 * power)
-    first = math.ceil(low / step)
-    return [number * step for number in range(first, math.floor(high / step) + 1)]

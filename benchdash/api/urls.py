@@ -20,6 +20,7 @@ from benchdash.api.views import (
     runs,
     series,
     sweep,
+    tokens,
     webhooks,
 )
 
@@ -59,6 +60,7 @@ urlpatterns = [
     path("nights/", nights.NightsView.as_view(), name="nights"),
     path("overview/", overview.OverviewView.as_view(), name="overview"),
     path("sweep/", sweep.SweepView.as_view(), name="sweep"),
+    path("token/", tokens.TokenView.as_view(), name="token"),
     path("exclusions/", annotations.ExclusionsView.as_view(), name="exclusions"),
     path("gate/", gate.GateView.as_view(), name="gate"),
     path(

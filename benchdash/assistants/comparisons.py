@@ -324,12 +324,11 @@ def _meant(project: ProjectRow, text: str, filters: Mapping[str, str], *, field:
 
 
 def _selector(project: ProjectRow, text: str) -> Selector:
-    """Read ``10.6.23``, ``3f9a2c1a``, ``MariaDB 10.6.23``."""
-    product = None
-    for name in Product.objects.filter(project=project).values_list("name", flat=True):
-        if text.casefold().startswith(f"{name.casefold()} ") and len(name) > len(product or ""):
-            product = name
-    said = text[len(product) :].strip() if product else text.strip()
+    """Read ``10.6.23``, ``3f9a2c1a``, ``MariaDB 10.6.23``; the case counts if nothing else does."""
+    products = Product.objects.filter(project=project).values_list("name", flat=True)
+    named = [name for name in products if text.casefold().startswith(f"{name.casefold()} ")]
+    product = max(named, key=lambda name: (len(name), text.startswith(name)), default=None)
+    said = text[len(product or "") :].strip()
     is_version = ServerVersion.objects.filter(project=project, version=said).exists()
     if COMMIT.fullmatch(said.lower()) and not is_version:
         return Selector(product=product, commit=said.lower())
@@ -337,12 +336,17 @@ def _selector(project: ProjectRow, text: str) -> Selector:
 
 
 def _unknown_version(project: ProjectRow, text: str, filters: Mapping[str, str], *, field: str) -> str:
-    if filters and columns_of(project, _selector(project, text)):
+    selector = _selector(project, text)
+    if filters and columns_of(project, selector):
         said = ", ".join(f"{name} {value!r}" for name, value in filters.items())
         return f"{field}: {text!r} was not measured with {said}; versions says where it was"
     known = ServerVersion.objects.filter(project=project).order_by("-sort_key")
-    texts = list(known.values_list("version", flat=True)[:_MAX_NAMES])
-    return f"{field}: {nearest_words('version', text, list(dict.fromkeys(texts)))}"
+    what = "version"
+    if product := selector.product or filters.get("product"):
+        known = known.filter(product__in=ids_called(Product, [product], project))
+        what = f"version of {product}"
+    texts = list(dict.fromkeys(known.values_list("version", flat=True)[:_MAX_NAMES]))
+    return f"{field}: {nearest_words(what, selector.version or selector.commit or '', texts)}"
 
 
 def _answer(

@@ -40,6 +40,9 @@ _TOOLS: Final[dict[str, Tool[Any]]] = {
     )
 }
 
+# Schemas take longer to make than most answers.
+_DESCRIBED: Final = [tool.described for tool in _TOOLS.values()]
+
 # It notes at every message that it begins and ends.
 logging.getLogger("mcp").setLevel(logging.WARNING)
 
@@ -57,7 +60,7 @@ class Asking:
 async def _list_tools(
     _context: ServerRequestContext[Any, Any], _params: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
-    return types.ListToolsResult(tools=[tool.described for tool in _TOOLS.values()])
+    return types.ListToolsResult(tools=_DESCRIBED)
 
 
 async def _call_tool(

@@ -7,7 +7,10 @@ from benchdash.dashboard.pages.alerts import views as alerts
 from benchdash.dashboard.pages.articles import views as articles
 from benchdash.dashboard.pages.catalogue import views as catalogue
 from benchdash.dashboard.pages.curves import views as curves
+from benchdash.dashboard.pages.embeds import share_views as sharing
+from benchdash.dashboard.pages.embeds import views as embeds
 from benchdash.dashboard.pages.feed import views as feed
+from benchdash.dashboard.pages.gate import views as gate
 from benchdash.dashboard.pages.history import views as history
 from benchdash.dashboard.pages.home import views as home
 from benchdash.dashboard.pages.incidents import views as incidents
@@ -35,9 +38,9 @@ from benchdash.dashboard.pages.workload_groups import views as workload_groups
 app_name = "dashboard"
 
 _PAGES = (
-    *(overview, lines, curves, latency, matrix, sweep, pair, articles, history, runs, incidents, rule),
+    *(overview, lines, curves, latency, matrix, sweep, pair, gate, articles, history, runs, incidents, rule),
     *(uploads, upload_changes, catalogue, workload_groups, metrics, subscriptions, alerts),
-    *(people, webhooks, feed, search),
+    *(people, webhooks, feed, embeds, sharing, search),
 )
 _project_pages = [address for views in _PAGES for address in views.urlpatterns]
 

@@ -606,6 +606,27 @@ class Baseline(models.Model):
         return ", ".join(filter(None, [day, commit]))
 
 
+class PullRequest(models.Model):
+    """Where a pull request of a product is to be merged, as the sender of its last results said.
+
+    Its runs are on a branch of their own (``benchdash.results.pull_requests``).
+    """
+
+    product = models.ForeignKey(
+        Product, on_delete=models.CASCADE, related_name="pull_requests", db_index=False
+    )
+    number = models.BigIntegerField()
+    base_branch = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["product", "number"], name="pull_request_is_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"pull request {self.number}"
+
+
 class Measurement(models.Model):
     """A run's value in a series, with the interval that the tool printed. The table that grows."""
 

@@ -431,13 +431,13 @@ def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hash
         return {point.position: at for at, point in enumerate(histories[0])}
     earliest: dict[Hashable, tuple[Any, ...]] = {}
     for point in chain.from_iterable(histories):
-        order = _order_of(point, branch)
+        order = order_of(point, branch)
         earliest[point.position] = min(order, earliest.get(point.position, order))
     return {position: at for at, position in enumerate(sorted(earliest, key=lambda p: earliest[p]))}
 
 
-def _order_of(point: Point, branch: str) -> tuple[Any, ...]:
-    """Return a key that sorts points as ``_order`` sorts groups."""
+def order_of(point: Point, branch: str) -> tuple[Any, ...]:
+    """Return a key that sorts the points of a branch (or of releases, ``""``) as ``_order`` sorts groups."""
     if branch:
         return point.placed_at, point.commit or "", point.time, point.content_id or 0
     return point.version.sort_key, point.placed_at, point.time, point.version.pk, point.content_id or 0

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
 from django.conf import settings
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, Token
 from ingest.archives.containers import HEAD_BYTES as CONTAINER_HEAD_BYTES
 from ingest.archives.containers import Container, Member, recognise
 from ingest.archives.path_patterns import PathRules
@@ -23,6 +23,7 @@ from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary
 from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.imports import Received, import_upload
 from ingest.receiving.parsing import error_of, errors_of
@@ -129,6 +130,15 @@ class Prepared:
     arrival: Arrival | None
     errors: _Errors = field(default_factory=list)
 
+    def as_sent_by(self, token: Token | None, project: Project) -> "Prepared":
+        """Return the file as this token may send it, or what is wrong with that."""
+        if self.arrival is None:
+            return self
+        try:
+            return replace(self, arrival=of_bound_token(project, self.arrival, token))
+        except FieldsError as error:
+            return replace(self, arrival=None, errors=errors_of(error))
+
 
 def batches(
     file_set: FileSet,
@@ -209,10 +219,10 @@ REFUSED: Final = "refused"
 IGNORED: Final = "ignored"
 
 
-def try_out(project: Project, file_set: FileSet) -> Iterator[Tried]:
+def try_out(project: Project, file_set: FileSet, token: Token | None = None) -> Iterator[Tried]:
     """Yield what would become of each file that the pattern finds; nothing is stored."""
     for file in file_set.plan.files:
-        prepared = file_set.prepared(file)
+        prepared = file_set.prepared(file).as_sent_by(token, project)
         errors = prepared.errors
         missing: Sequence[str] = ()
         if prepared.arrival:

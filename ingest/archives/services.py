@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from benchdash.accounts.access import Viewer
+from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Project
 from benchdash.database.locks import alone_with
 from benchdash.heartbeat import still_at_work
@@ -68,7 +68,7 @@ class ArchiveDryRun:
     warnings: list[str]
 
 
-def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
+def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> ArchiveDryRun:
     """Say what would become of each file of an archive, as far as the time goes; nothing is stored.
 
     Raises FileRefusedError for an archive that cannot be read.
@@ -79,7 +79,7 @@ def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
     try:
         with _unpacked(file, clean_file_name(arrival.file_name)) as container:
             file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
-            tried = try_out(project, file_set)
+            tried = try_out(project, file_set, by.token)
             files = [
                 next(tried)
                 if time.monotonic() < ends_at
@@ -125,17 +125,17 @@ def import_by_job(upload_id: int) -> None:
                 _import(archive)
 
 
-def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> services.Preview:
+def preview_amend(upload: Upload, changes: Mapping[str, Any], *, by: Viewer) -> services.Preview:
     """Say what services.amend_upload would do; raise what it raises.
 
     Of an archive as many files are read as there is time for.
     """
     if not upload.is_archive:
-        return services.preview_amend(upload, changes)
+        return services.preview_amend(upload, changes, by=by)
 
     def amend(archive: Upload) -> None:
         hold_results(archive.project, alone=True)
-        services.change_metadata(archive, changes)
+        services.change_metadata(archive, changes, by=by)
         imports.wait_for_job(archive)
         _import(archive, ends_at=time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS)
         if archive.state == Upload.State.REFUSED:
@@ -200,6 +200,7 @@ def _take_files(archive: Upload, file_set: FileSet, ends_at: float | None) -> No
 
 def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> None:
     """Import a batch, and only then say so: a worker that dies in between finds the uploads again."""
+    batch = [(row, one.as_sent_by(archive.token, archive.project)) for row, one in batch]
     fresh = [(row, one) for row, one in batch if not _read_anew(archive, row, one)]
     viewer = Viewer(user=archive.user, token=archive.token)
     taken = take(archive.project, [one for _, one in fresh], by=viewer, quiet=archive.quiet)

@@ -180,7 +180,7 @@ def _save_upload(upload: Upload, changed: Sequence[str], outcome: MaskedTable) -
 
 def _digest_of_metadata(upload: Upload, companions: Any) -> str:
     try:
-        return metadata_digest(metadata_from_json(upload.metadata), companions)
+        return metadata_digest(metadata_from_json(upload.metadata), companions, bound_to=upload.bound_to)
     except FieldsError:
         # It could not be sent again, and so needs no digest to be found by.
         return upload.metadata_digest

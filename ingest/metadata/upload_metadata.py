@@ -72,9 +72,16 @@ def metadata_from_json(stored: Mapping[str, Any]) -> Metadata:
     return _read(stored, [], is_stored=True)[0]
 
 
-def metadata_digest(metadata: Metadata, companions: Iterable[tuple[str, str]] = ()) -> str:
-    """Return what makes an upload of the same bytes the same; ``companions`` are kinds and digests."""
-    canonical = {"metadata": metadata.as_json(), "companions": sorted(companions)}
+def metadata_digest(
+    metadata: Metadata, companions: Iterable[tuple[str, str]] = (), *, bound_to: str = ""
+) -> str:
+    """Return what makes an upload of the same bytes the same; ``companions`` are kinds and digests.
+
+    ``bound_to`` is the machine to which the token is bound that sent an archive.
+    """
+    canonical: dict[str, Any] = {"metadata": metadata.as_json(), "companions": sorted(companions)}
+    if bound_to:
+        canonical["bound_to"] = bound_to
     return hashlib.sha256(json.dumps(canonical, sort_keys=True).encode()).hexdigest()
 
 

@@ -34,7 +34,8 @@ Identity = tuple[str, str]
 class Arrival:
     """A file with all that is said of it. ``warnings`` are those of reading the metadata.
 
-    ``came_alone`` is not true of a file out of an archive.
+    ``came_alone`` is not true of a file out of an archive. ``bound_to`` is the machine of which an archive
+    may have runs, empty for any.
     """
 
     file_name: str
@@ -43,6 +44,7 @@ class Arrival:
     companions: Sequence[CompanionFile] = ()
     warnings: Sequence[str] = ()
     came_alone: bool = True
+    bound_to: str = ""
 
     @cached_property
     def is_archive(self) -> bool:
@@ -51,7 +53,9 @@ class Arrival:
     @cached_property
     def identity(self) -> Identity:
         return self.data.sha256, metadata_digest(
-            self.metadata, {(one.kind, one.data.sha256) for one in self.companions}
+            self.metadata,
+            {(one.kind, one.data.sha256) for one in self.companions},
+            bound_to=self.bound_to,
         )
 
     @property

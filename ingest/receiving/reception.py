@@ -20,6 +20,7 @@ from benchdash.results.services import RecordError, record_new_uploads
 from ingest.errors import FieldsError
 from ingest.models import Companion, RawFile, Upload
 from ingest.receiving.arrivals import Arrival, Identity, clean_file_name
+from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.copies import RepeatsError, repeats_among
 from ingest.receiving.imports import (
     IMPORT_TASK,
@@ -56,10 +57,10 @@ def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool =
     """Receive a file as ``receive`` does; a warning names an earlier upload of the same bytes.
 
     Files of an archive get no such warning: it would depend on which of them came first.
-    Raises FieldsError, with nothing stored, where neither sender nor file says what is required, and where
-    the pattern does not fit the name of the file.
+    Raises FieldsError, with nothing stored, where neither sender nor file says what is required, where the
+    pattern does not fit the name of the file, and where a token bound to a machine sends runs of another.
     """
-    arrival = arrival.with_fitting_metadata()
+    arrival = of_bound_token(project, arrival.with_fitting_metadata(), by.token)
     if warning := _twin_warning(project, arrival):
         arrival = replace(arrival, warnings=[*arrival.warnings, warning])
     [received] = receive(project, by=by, arrivals=[arrival], quiet=quiet)
@@ -75,16 +76,20 @@ def receive(
 
     New files are stored together, in one transaction and a constant number of statements. The same upload
     again is the same upload: a refused or deleted one is read again. A file that lacks a required field is
-    not stored, and a FieldsError stands for it. One bad file does not stop the rest.
+    not stored, nor is one of another machine than the token is bound to, and a FieldsError stands for it.
+    One bad file does not stop the rest.
     Raises BeingDeleted and FileUnavailableError.
     """
     if project.is_being_deleted:
         raise BeingDeleted(project)
-    arrivals = [one.with_fitting_metadata() for one in arrivals]
-    known = known_uploads(project, arrivals)
     errors: dict[Identity, FieldsError] = {}
+    fitting = [one.with_fitting_metadata() for one in arrivals]
+    arrivals = [_of_sender(project, one, by, errors) for one in fitting]
+    known = known_uploads(project, arrivals)
     new: dict[Identity, _NewFile] = {}
     for one in arrivals:
+        if one.identity in errors:
+            continue
         if one.identity not in known and one.identity not in new:
             now = timezone.now()
             try:
@@ -98,6 +103,17 @@ def receive(
         or _receive_again(project, one, known.get(one.identity), by=by)
         for one in arrivals
     ]
+
+
+def _of_sender(
+    project: Project, arrival: Arrival, by: Viewer, errors: dict[Identity, FieldsError]
+) -> Arrival:
+    """Return a file as its sender may send it; what they may not send gets its error."""
+    try:
+        return of_bound_token(project, arrival, by.token)
+    except FieldsError as error:
+        errors[arrival.identity] = error
+        return arrival
 
 
 def known_uploads(project: Project, arrivals: Sequence[Arrival]) -> dict[Identity, Upload]:

@@ -66,7 +66,7 @@ def test_a_refused_token_is_logged_by_its_beginning(lines):
     for sent in (secret, "the-password-of-something-else"):
         Client(headers={"authorization": f"Bearer {sent}"}).get("/api/v1/runs/", **HERE)
     assert lines() == [
-        f"a token '{secret[:10]}…' was refused from '192.0.2.6'",
-        "a token that is none of ours was refused from '192.0.2.6'",
+        f"a token '{secret[:10]}…' was refused from '192.0.2.6': 'the token is unknown or was revoked'",
+        "a token that is none of ours was refused from '192.0.2.6': 'the token is unknown or was revoked'",
     ]
     assert secret[:11] not in "".join(lines())

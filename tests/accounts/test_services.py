@@ -103,7 +103,7 @@ def test_making_and_revoking_a_token_are_in_the_audit_log(project, alice):
         ("token created", alice.user),
         ("token revoked", alice.user),
     ]
-    assert entries[0].detail == {"scopes": ["read", "upload"]}
+    assert entries[0].detail == {"scopes": ["read", "upload"], "expires": "never"}
 
 
 def test_the_use_of_a_token_is_stamped_once_a_minute(project, django_assert_num_queries):

@@ -148,7 +148,21 @@ def test_a_wrong_name_is_answered_with_the_nearest(nobody, step):
     ask = {"project": "topaz", "metric": "tps", "base": "10.6.1"}
     assert "nearest are '10.6.9'" in nobody.refusal("compare", **ask, against=["10.6.99"])
     assert "measured are tps" in nobody.refusal("compare", **{**ask, "metric": "qps"}, against=["10.6.2"])
+    assert "version of MariaDB '10.7'" in nobody.refusal("compare", **ask, against=["MariaDB 10.7"])
     assert "list_projects" in nobody.refusal("versions", project="topas")
+
+
+def test_of_products_that_differ_by_case_the_one_as_written_is_meant(nobody):
+    project = make_project("topaz", public=True)
+    for product in ("drizzle-jdbc", "Drizzle-JDBC"):
+        make_series([100, 101], project=project, product=product)
+    for product in ("drizzle-jdbc", "Drizzle-JDBC"):
+        ask = {"project": "topaz", "metric": "tps", "base": f"{product} 10.6.1"}
+        [column] = nobody.ask("compare", **ask, against=[f"{product} 10.6.2"])["columns"]
+        assert column["product"] == product
+    # Without a product each may be meant.
+    said = nobody.refusal("compare", **{**ask, "base": "10.6.1"}, against=["10.6.2"])
+    assert "Say product: product='Drizzle-JDBC'; product='drizzle-jdbc'" in said
 
 
 def test_of_a_version_measured_on_two_machines_the_one_in_common_is_meant(nobody, step):

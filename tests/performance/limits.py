@@ -26,7 +26,7 @@ LIMITS: Final = {
     "curves of a workload, two versions": Limit(12, 3.2, 1.3),
     "sweep of a setting, 8 rows x 5 values": Limit(16, 7.6, 1.7),
     "latency of a workload, two versions": Limit(11, 15.8, 5.3),
-    "gate of a commit, 48 rows": Limit(10, 26.9, 4.1),
+    "gate of a commit, 48 rows": Limit(15, 26.9, 4.1),
     "overview": Limit(18, 114, 5.3),
     "series of a workload": Limit(4, 0.5, 0.5),
     "newest runs of a workload": Limit(4, 28.1, 1.9),

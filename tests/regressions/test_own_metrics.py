@@ -9,7 +9,7 @@ from benchdash.accounts.access import NOBODY
 from benchdash.alerts.models import Alert
 from benchdash.alerts.services import owe_alerts, send_owed_alerts
 from benchdash.alerts.subscriptions import subscribe
-from benchdash.regressions.comparison.gate import decide
+from benchdash.regressions.comparison.gate import Question, decide
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import Margins
 from benchdash.regressions.services import analyse_touched, say_of_metric
@@ -74,7 +74,7 @@ def test_nothing_is_told_of_a_metric_whose_direction_nobody_has_said(project):
     nights(project, BEFORE + AFTER)
     assert not ChangePoint.objects.exists()
     assert not Incident.objects.exists()
-    gate = decide(project, product="MariaDB", branch="main", commit=f"{16:040x}", base=f"{1:040x}")
+    gate = decide(project, Question(product="MariaDB", branch="main", commit=f"{16:040x}", base=f"{1:040x}"))
     assert {one.series.metric for one in gate.rows} == {"tps"}
 
     # What was there before somebody said it is no news.

@@ -10,6 +10,7 @@ from benchdash.api.answers.fields import AsIs, CountField, fields_of, printed_un
 from benchdash.regressions.comparison.branch_table import BranchTable
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.gate import Gate
+from benchdash.regressions.comparison.gate_words import reasons, summary
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.verdict_words import session_count
 from benchdash.regressions.detection.compare import Comparison
@@ -196,12 +197,39 @@ class GateRowSerializer(serializers.Serializer[Any]):
         return {**fields_of(ComparisonRowSerializer, "row"), **super().get_fields()}
 
 
+class NotMeasuredSerializer(serializers.Serializer[Any]):
+    """A series that the base has and the other side lacks."""
+
+    series = serializers.IntegerField(source="pk")
+    workload = serializers.CharField(source="workload.name")
+    threads = CountField()
+    metric = serializers.CharField()
+    build = serializers.CharField()
+    hardware = serializers.CharField(source="hardware.name")
+    configuration = serializers.CharField(source="configuration.name")
+    counterpart = serializers.CharField()
+
+
+class GateSideSerializer(serializers.Serializer[Any]):
+    """``commit`` and ``version`` are empty where they were not asked for; a release is on no branch."""
+
+    product = serializers.SerializerMethodField()
+    branch = serializers.CharField(source="sides.subject.branch")
+    commit = serializers.CharField(source="sides.subject.commit")
+    version = serializers.CharField(source="sides.subject.version")
+
+    def get_product(self, gate: Gate) -> str:
+        return gate.sides.product.name if gate.sides.product else ""
+
+
 class GateSerializer(serializers.Serializer[Any]):
     """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
 
-    What is only likely is unknown. ``more_sessions`` of either side would settle an unknown verdict, each of
-    one run or more; null where that cannot be said. ``more_runs`` is the same number.
-    While ``analysis`` is pending, there are results that nobody has looked at.
+    What is only likely is unknown, and so is a side that lacks what the base has: ``missing``. ``summary``
+    and ``reasons`` say it in sentences. ``of`` is what was asked about, ``bases`` name what it was held
+    against. ``more_sessions`` of either side would settle an unknown verdict, each of one run or more; null
+    where that cannot be said. ``more_runs`` is the same number. While ``analysis`` is pending, there are
+    results that nobody has looked at. ``url`` is a page that shows the same.
     """
 
     verdict = serializers.ChoiceField(choices=["pass", "fail", "unknown"])
@@ -209,7 +237,24 @@ class GateSerializer(serializers.Serializer[Any]):
     rows = GateRowSerializer(many=True)
     more_runs = serializers.IntegerField(source="more_sessions", allow_null=True)
     more_sessions = serializers.IntegerField(allow_null=True)
+    summary = serializers.SerializerMethodField()
+    reasons = serializers.SerializerMethodField()
+    of = GateSideSerializer(source="*")
+    bases = serializers.ListField(child=serializers.CharField())
+    missing = NotMeasuredSerializer(many=True)
+    url = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.ChoiceField(choices=["done", "pending"]))
     def get_analysis(self, gate: Gate) -> str:
         return "done" if gate.is_analysed else "pending"
+
+    def get_summary(self, gate: Gate) -> str:
+        return summary(gate)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_reasons(self, gate: Gate) -> list[str]:
+        return reasons(gate)
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, _: Gate) -> str:
+        return str(self.context["url"])

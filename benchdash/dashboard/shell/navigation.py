@@ -67,6 +67,7 @@ _MORE = (
     _Entry("Configurations", "configurations"),
     _Entry("Workloads", "workloads", frozenset({"workload_groups"})),
     _Entry("Metrics", "metrics", frozenset({"metric_change"})),
+    _Entry("Badges and embeds", "share"),
     _Entry("Subscriptions", "subscriptions", members=True),
     _Entry("Alerts", "alerts", members=True),
     _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),

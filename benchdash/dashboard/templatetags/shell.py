@@ -14,7 +14,7 @@ from benchdash.accounts.access import NOBODY, viewer_of
 from benchdash.dashboard.shell.chapters import EXPLAINED_AT
 from benchdash.dashboard.shell.filters import FilterLine
 from benchdash.dashboard.shell.html import figure_json
-from benchdash.dashboard.shell.navigation import navigation, tabs
+from benchdash.dashboard.shell.navigation import navigation, page_url, tabs
 from benchdash.results.readings import UNKNOWN
 
 register = template.Library()
@@ -93,13 +93,15 @@ def chart(
     link: str = "",
     scale: str = "",
     small: bool = False,
+    share: str = "",
 ) -> dict[str, Any]:
     """Show a figure with its tools; its page includes ``dashboard/_chart_scripts.html`` in the block scripts.
 
     ``name`` is unique on the page; ``title`` says what and where; ``table`` is the id of the table that says
     the same; ``csv`` is an address of its numbers where a cell of it says more than one; ``link`` is the
-    address of the large chart; ``scale`` names the query parameter that keeps ``log`` or ``linear`` of the
-    vertical axis; ``small`` is for small multiples, whose title leads to the large chart.
+    address of the large chart; ``share`` is that which hands it out for other pages; ``scale`` names the
+    query parameter that keeps ``log`` or ``linear`` of the vertical axis; ``small`` is for small multiples,
+    whose title leads to the large chart.
     """
     return {
         "json": figure_json(figure),
@@ -111,6 +113,7 @@ def chart(
         "link": link,
         "scale": scale,
         "small": small,
+        "share": share,
         "project": context.get("project"),
         "at": context.get("at") or "",
     }
@@ -131,6 +134,13 @@ def meaning(word: str) -> str:
         statistics_url(word),
         label,
     )
+
+
+@register.simple_tag(takes_context=True)
+def share_url(context: RequestContext, name: str, address: str) -> str:
+    """Return the address that hands out the chart of a page at this address for the pages of others."""
+    query = query_of(address)
+    return f"{page_url('share', context['project'], chart=name)}{'&' if query else ''}{query}"
 
 
 @register.filter

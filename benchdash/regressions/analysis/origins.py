@@ -14,13 +14,12 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.options import (
     NO_ORIGIN,
     branch_origins,
-    lines_not_compared,
-    release_line_order,
 )
+from benchdash.regressions.release_lines import line_before
 from benchdash.results.controls import is_control
 from benchdash.results.models import UNKNOWN_VERSION, Product, Series, VersionPlace
 from benchdash.results.place import Place
-from benchdash.results.versions import parse_version, release_line
+from benchdash.results.versions import release_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +64,6 @@ def origins_beside(place: Place) -> dict[Place, Origin]:
     return found
 
 
-def line_before(line: str, lines: Collection[str], project: Project) -> str:
-    """Return which of the ``lines`` comes right before a line; empty where none does, or none is to."""
-    order = release_line_order(project)
-    named = [one for one in order[: order.index(line)] if one in lines] if line in order else []
-    others = lines if line not in order else [one for one in lines if one not in order]
-    older = [one for one in others if _sort_key(one) < _sort_key(line)]
-    before = named[-1] if named else max(older, key=_sort_key, default="")
-    return "" if (before, line) in lines_not_compared(project) else before
-
-
 def _origin_of_branch(
     branch: str, first_version: str, lines: Collection[str], project: Project, product: str
 ) -> str:
@@ -101,7 +90,3 @@ def _first_versions(place: Place) -> dict[str, str]:
 
 def _without_stream(place: Place) -> dict[str, object]:
     return {name: value for name, value in place._asdict().items() if name not in ("branch", "line")}
-
-
-def _sort_key(line: str) -> str:
-    return parse_version(line).sort_key

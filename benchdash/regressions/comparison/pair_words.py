@@ -7,15 +7,15 @@ of the rows differ significantly, all in the direction of the mean, and the mean
 the same. Else the significant rows are counted, or nothing stands out.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Final
 
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.comparability import SingleSessions, row_words
+from benchdash.regressions.comparison.markdown_text import plain, table_lines
 from benchdash.regressions.comparison.pairs import Known, Pair, side_names
 from benchdash.regressions.comparison.rows import Row, geometric_mean, have_two_directions
 from benchdash.regressions.comparison.verdict_words import (
@@ -36,7 +36,6 @@ from benchdash.results.wording import NOTHING, change, metric_name, number, p_va
 
 _MAX_ROWS: Final = 60
 _MAX_DIFFERENCES: Final = 30
-_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~])")
 # Only the first of these that was measured is mentioned.
 _RESPONSE_TIMES: Final = {
     "latency_p99": "99th percentile of response time",
@@ -286,8 +285,8 @@ def markdown(pair: Pair, *, url: str) -> str:
     """
     base, other = side_names(pair)
     parts = [
-        f"**{_plain(summary_of(pair))}**",
-        "\n".join(f"- {_plain(doubt.text)}" for doubt in pair.doubts),
+        f"**{plain(summary_of(pair))}**",
+        "\n".join(f"- {plain(doubt.text)}" for doubt in pair.doubts),
         _table(pair.tables, base, other),
         _differences("Settings", pair.settings, base, other),
         _differences("Environment", pair.environment, base, other),
@@ -315,7 +314,7 @@ def _table(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
         "Verdict",
         "n in sessions",
     ]
-    lines = _lines(head, (_row(table, row) for table, row in rows[:_MAX_ROWS]))
+    lines = table_lines(head, (_row(table, row) for table, row in rows[:_MAX_ROWS]))
     more = len(rows) - _MAX_ROWS
     return "\n".join(lines) + (f"\n\n{more:,} more rows are on the page." if more > 0 else "")
 
@@ -355,22 +354,6 @@ def _differences(what: str, known: Known, base: str, other: str) -> str:
     if not known.differences:
         return ""
     rows = ([one.name, one.before or "not set", one.after or "not set"] for one in known.differences)
-    lines = _lines([what, base, other], list(rows)[:_MAX_DIFFERENCES])
+    lines = table_lines([what, base, other], list(rows)[:_MAX_DIFFERENCES])
     more = len(known.differences) - _MAX_DIFFERENCES
     return "\n".join(lines) + (f"\n\n{more:,} more differ." if more > 0 else "")
-
-
-def _lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield _line(list(map(_plain, head)))
-    yield _line(["---"] * len(head))
-    for row in rows:
-        yield _line(list(map(_plain, row)))
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _plain(text: str) -> str:
-    """One line in which nothing is markup."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -26,6 +26,7 @@ NAMES = [
     "configurations",
     "workloads",
     "metrics",
+    "share",
     "subscriptions",
     "alerts",
     "webhooks",
@@ -56,7 +57,8 @@ def labels(links):
 def test_anybody_is_offered_what_anybody_may_read():
     bar = navigation(make_project(public=True), NOBODY, "overview")
     assert labels(bar.main) == ["Overview", "Compare", "History", "Incidents", "Uploads"]
-    assert labels(bar.more) == ["Runs", "Versions", "Hardware", "Configurations", "Workloads", "Metrics"]
+    lists = ["Runs", "Versions", "Hardware", "Configurations", "Workloads", "Metrics"]
+    assert labels(bar.more) == [*lists, "Badges and embeds"]
 
 
 def test_members_and_admins_are_offered_more():
@@ -64,8 +66,8 @@ def test_members_and_admins_are_offered_more():
     member = Viewer(user=make_user("bob", member_of=project))
     admin = Viewer(user=make_user("alice", member_of=project, role=Role.ADMIN))
     beyond = ["Subscriptions", "Alerts", "Webhooks", "Audit log"]
-    assert labels(navigation(project, member, "").more)[6:] == beyond
-    assert labels(navigation(project, admin, "").more)[6:] == [*beyond, "Tokens", "Project settings"]
+    assert labels(navigation(project, member, "").more)[7:] == beyond
+    assert labels(navigation(project, admin, "").more)[7:] == [*beyond, "Tokens", "Project settings"]
 
 
 @pytest.mark.parametrize(

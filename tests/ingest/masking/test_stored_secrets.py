@@ -67,7 +67,8 @@ EXEMPT = {
     # Kept as hashes, or chosen by a person to be signed in with or shown.
     "accounts.User": ("password", "email", "name", "time_zone"),
     "accounts.Project": ("slug", "name", "options"),
-    "accounts.Token": ("name", "prefix", "digest", "scopes"),
+    "accounts.Token": ("name", "prefix", "digest", "scopes", "hardware"),
+    "accounts.Trust": ("issuer", "repository", "repository_id", "branch", "environment", "workflow"),
     "accounts.AuditEntry": ("action",),
     # Names by which versions are sorted and series told apart: they change with the metadata of their upload.
     "results.ServerVersion": ("version", "sort_key", "build", "commit"),

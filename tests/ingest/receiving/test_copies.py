@@ -227,7 +227,7 @@ def test_a_copy_counts_once_something_else_is_said_of_the_upload_that_held_its_r
 def test_a_preview_says_that_a_change_makes_a_copy_and_changes_nothing(project):
     send(project, JSON)
     other = send(project, CSV, version="2.7.10")
-    preview = services.preview_amend(other, {"version": "2.7.9"})
+    preview = services.preview_amend(other, {"version": "2.7.9"}, by=NOBODY)
     assert (preview.series_left, preview.series_entered) == (1, 0)
     assert (Run.objects.count(), Copy.objects.count()) == (2, 0)
 

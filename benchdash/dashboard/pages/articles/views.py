@@ -14,8 +14,9 @@ from benchdash.articles.addresses import PAGES, AddressError
 from benchdash.articles.models import Article, Block
 from benchdash.articles.queries import articles_of, blocks_of, deleted_articles, deleted_blocks
 from benchdash.articles.services import ArticleError, NewBlock
-from benchdash.dashboard.pages.articles.blocks import block_url, fixed_query, shown_block
+from benchdash.dashboard.pages.articles.blocks import block_url, shown_block
 from benchdash.dashboard.pages.articles.forms import AddForm, ArticleForm, BlockForm, asked_view
+from benchdash.dashboard.shell.contents import fixed_query
 from benchdash.dashboard.shell.navigation import page_label
 from benchdash.dashboard.shell.project_page import (
     ProjectPage,

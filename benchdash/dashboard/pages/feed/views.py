@@ -1,6 +1,5 @@
 """The Atom feed of a project: its incidents, the last changed first."""
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
@@ -21,6 +20,7 @@ from rest_framework.request import Request
 from benchdash.accounts.authentication import TokenAuthentication
 from benchdash.addresses import absolute
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.pictures.svg import in_xml
 from benchdash.regressions.headlines import figure, what_happened
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.rest.conditional import tag_of
@@ -32,8 +32,6 @@ _TOLD: Final = (
     *(_What.CONFIRMED, _What.SPREAD, _What.SPLIT, _What.MERGED, _What.WITHDRAWN),
     *(_What.RECOVERED, _What.RETURNED, _What.UNFOLDED, _What.STATE),
 )
-# What XML cannot hold, not even as a reference.
-_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class _Feed(Atom1Feed):
@@ -96,7 +94,7 @@ def _told(page: ProjectPage, *, kinds: Iterable[str]) -> QuerySet[Any]:
 def _atom(page: ProjectPage, incidents: Iterable[Any], *, changed_at: datetime) -> str:
     project = page.project
     feed = _Feed(
-        title=_xml(f"{project.name}: incidents"),
+        title=in_xml(f"{project.name}: incidents"),
         link=absolute("dashboard:incidents", project.slug),
         description="",
         feed_url=absolute("dashboard:feed", project.slug),
@@ -105,9 +103,9 @@ def _atom(page: ProjectPage, incidents: Iterable[Any], *, changed_at: datetime) 
     )
     for incident in incidents:
         feed.add_item(
-            title=_xml(_title(incident)),
+            title=in_xml(_title(incident)),
             link=absolute("dashboard:incident", project.slug, incident.pk),
-            description=_xml(render_to_string("dashboard/_feed_entry.html", {"incident": incident})),
+            description=in_xml(render_to_string("dashboard/_feed_entry.html", {"incident": incident})),
             unique_id=_tag(incident.detected_at, f"incident/{incident.pk}"),
             pubdate=incident.confirmed_at,
             updateddate=incident.changed_at,
@@ -125,10 +123,6 @@ def _title(incident: Incident) -> str:
 def _tag(since: datetime, name: str) -> str:
     """Return an address that stays the same when the site moves its pages (RFC 4151)."""
     return f"tag:{urlsplit(settings.SITE_URL).hostname},{since:%Y-%m-%d}:{name}"
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub("", text)
 
 
 urlpatterns = [path("feed.atom", feed, name="feed")]

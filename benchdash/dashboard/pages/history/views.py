@@ -121,8 +121,9 @@ class NamedLine:
 
 @dataclass(frozen=True)
 class Chart:
-    """A large chart with the table that says the same. ``open_url`` leads to it alone, where it is not.
+    """A large chart with the table that says the same.
 
+    ``alone_url`` is its own address, ``open_url`` the same where it is not alone.
     ``sensitivity`` is that of its only line.
     """
 
@@ -133,6 +134,7 @@ class Chart:
     rows: Page[HistoryRow]
     is_relative: bool
     csv_url: str
+    alone_url: str
     open_url: str = ""
     annotations: Sequence[Annotation] = ()
     sensitivity: Sensitivity | None = None
@@ -281,6 +283,7 @@ def _large_charts(
         series = [line.series for line in part]
         own = [one for one in written if _belongs(one, series)]
         names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
+        alone_url = _series_url("history", page, part, wishes.of_one)
         rows = Paginator(rows_of(part, look.axis, look.bases), _ROWS_OF_SEVERAL if several else _ROWS)
         charts.append(
             Chart(
@@ -294,7 +297,8 @@ def _large_charts(
                 rows=rows.get_page(1 if several else request.GET.get("page")),
                 is_relative=look.relative,
                 csv_url=_series_url("history_csv", page, part, Wishes(beside_control=wishes.beside_control)),
-                open_url=_series_url("history", page, part, wishes.of_one) if several else "",
+                alone_url=alone_url,
+                open_url=alone_url if several else "",
                 annotations=own,
                 sensitivity=sensitivities.get(series[0].pk) if len(series) == 1 else None,
             )

@@ -124,7 +124,7 @@ def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
             reason = form.cleaned_data["reason"]
             amended = services.amend_upload(shown, changes, by=page.viewer, reason=reason)
             return page.done(request, f"Changed: {', '.join(changes)}.", "upload", amended.pk)
-        found = _previewed(shown, archive_services.preview_amend(shown, changes))
+        found = _previewed(shown, archive_services.preview_amend(shown, changes, by=page.viewer))
     except FieldsError as error:
         form.show_errors(error.errors)
     except FileRefusedError as error:

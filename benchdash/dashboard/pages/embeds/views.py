@@ -1,0 +1,159 @@
+"""Badges and charts for the pages of others, by addresses that know no session."""
+
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+import PIL
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import path
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from django.utils.http import http_date
+from django.views.decorators.http import require_safe
+
+from benchdash.dashboard.charts.pictures import PictureWishes, note_of, picture_of
+from benchdash.dashboard.charts.themes import Theme
+from benchdash.dashboard.pages.embeds.badges import GEOMEAN, Badge, badge_of, svg_of
+from benchdash.dashboard.pages.embeds.shown_charts import CHARTS, query_of_page, shown_chart
+from benchdash.dashboard.pages.embeds.visitors import NothingToShow, embedded_page
+from benchdash.dashboard.shell.html import figure_json
+from benchdash.dashboard.shell.project_page import ProjectPage
+from benchdash.dashboard.shell.selection import whole_number
+from benchdash.pictures.png import png
+from benchdash.pictures.shapes import Drawing
+from benchdash.pictures.svg import svg
+from benchdash.throttling import PictureThrottle, place_of
+
+FRESH_S: Final = 300
+"""So long others may show an answer again without asking."""
+FRESH_REFUSAL_S: Final = 60
+WIDTHS: Final = (240, 800, 1600)
+"""The least, the usual and the largest width of a picture, in points."""
+HEIGHTS: Final = (160, 400, 1000)
+
+_SVG: Final = "image/svg+xml"
+_View = Callable[..., HttpResponse]
+
+
+@require_safe
+def badge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Answer with a badge, also where there is nothing to show: a broken picture says nothing."""
+    shows_ratios, status = request.GET.get("kind") == GEOMEAN, 200
+    try:
+        found = badge_of(embedded_page(slug, "badge", request.GET, shows_ratios=shows_ratios), request.GET)
+    except NothingToShow as refusal:
+        found, status = Badge(refusal.words), refusal.status
+    body = svg_of(found)
+    return _kept(request, body, lambda: HttpResponse(body, content_type=_SVG, status=status), status)
+
+
+@require_safe
+def chart(request: HttpRequest, slug: str, chart: str) -> HttpResponse:
+    """Answer with a page that holds a chart and nothing else, for a frame."""
+    context: dict[str, Any] = {"theme": _theme(request, usual="")}
+    status = 200
+    try:
+        page = _page_of(request, slug, chart)
+        shown = shown_chart(request, page, chart, query_of_page(request.GET))
+        json = figure_json(shown.figure)
+        context |= {"shown": shown, "json": json, "project": page.project}
+    except NothingToShow as refusal:
+        context["sentence"], status = refusal.sentence, refusal.status
+    body = render_to_string("embeds/chart.html", context, request)
+    response = _kept(request, body, lambda: HttpResponse(body, status=status), status)
+    # Looked for by the middlewares; no other answer may be framed.
+    response._csp_replace = {"frame-ancestors": settings.EMBED_ANCESTORS}  # type: ignore[attr-defined]
+    response.xframe_options_exempt = True
+    return response
+
+
+def _picture_view(kind: Literal["svg", "png"]) -> _View:
+    @require_safe
+    def picture(request: HttpRequest, slug: str, chart: str) -> HttpResponse:
+        found, status = _picture(request, slug, chart)
+
+        def answer() -> HttpResponse:
+            if kind == "svg":
+                return HttpResponse(svg(found), content_type=_SVG, status=status)
+            throttle = PictureThrottle()
+            if not throttle.allows(place_of(request)):
+                wait = str(int(throttle.wait()) + 1)
+                said = f"Too many pictures were drawn for this place; more are in {wait} seconds.\n"
+                headers = {"Retry-After": wait, "Cache-Control": "no-store"}
+                return HttpResponse(said, "text/plain", status=429, headers=headers)
+            return HttpResponse(png(found), content_type="image/png", status=status)
+
+        return _kept(request, f"{PIL.__version__} {kind} {found!r}", answer, status)
+
+    return picture
+
+
+def _picture(request: HttpRequest, slug: str, chart: str) -> tuple[Drawing, int]:
+    wishes = _wishes(request)
+    try:
+        page = _page_of(request, slug, chart)
+        shown = shown_chart(request, page, chart, query_of_page(request.GET))
+    except NothingToShow as refusal:
+        return note_of(refusal.sentence, wishes), refusal.status
+    name, host = page.project.name, urlsplit(settings.SITE_URL).netloc
+    footer = [f"{name}, {timezone.now():%Y-%m-%d}, {host}"]
+    if page.project.notice:
+        footer.insert(0, page.project.notice)
+    return picture_of(shown.figure, wishes, title=shown.title, footer=footer), 200
+
+
+def _page_of(request: HttpRequest, slug: str, chart: str) -> ProjectPage:
+    page = embedded_page(slug, chart, request.GET)
+    if chart not in CHARTS:
+        raise NothingToShow(
+            404, f"There is no chart {chart}; there are {', '.join(CHARTS)}.", "no such chart"
+        )
+    return page
+
+
+def _wishes(request: HttpRequest) -> PictureWishes:
+    return PictureWishes(
+        width=_bounded(request, "width", WIDTHS),
+        height=_bounded(request, "height", HEIGHTS),
+        theme="dark" if _theme(request) == "dark" else "light",
+    )
+
+
+def _bounded(request: HttpRequest, name: str, bounds: tuple[int, int, int]) -> int:
+    least, usual, most = bounds
+    return min(max(whole_number(request.GET.get(name, "")) or usual, least), most)
+
+
+def _theme(request: HttpRequest, *, usual: Theme | Literal[""] = "light") -> Theme | Literal[""]:
+    asked = request.GET.get("theme")
+    return "dark" if asked == "dark" else "light" if asked == "light" else usual
+
+
+def _kept(
+    request: HttpRequest, content: str, answer: Callable[[], HttpResponse], status: int
+) -> HttpResponse:
+    """Answer so that it may be kept a while, or that nothing changed, without making it once more.
+
+    ``content`` decides the answer.
+    """
+    etag = f'"{hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:32]}"'
+    fresh = FRESH_S if status == 200 else FRESH_REFUSAL_S
+    headers = {"ETag": etag, "Cache-Control": f"max-age={fresh}", "Last-Modified": http_date(time.time())}
+    unchanged = get_conditional_response(request, etag) if status == 200 else None
+    response = unchanged if unchanged is not None else answer()
+    for name, value in headers.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+urlpatterns = [
+    path("badge.svg", badge, name="badge"),
+    path("embed/<slug:chart>/", chart, name="embed"),
+    path("embed/<slug:chart>.svg", _picture_view("svg"), name="embed_svg"),
+    path("embed/<slug:chart>.png", _picture_view("png"), name="embed_png"),
+]

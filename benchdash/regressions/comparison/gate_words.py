@@ -1,0 +1,264 @@
+"""The verdict of a gate in words: in sentences, as Markdown for a comment, and as a JUnit report."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from math import log
+from typing import Final
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from benchdash.regressions.comparison.gate import Gate, GateRow
+from benchdash.regressions.comparison.markdown_text import plain, table_lines
+from benchdash.regressions.comparison.verdict_words import counts_in_words, settling, side_of, words
+from benchdash.results.models import Series
+from benchdash.results.wording import NOTHING, change, counted, metric_name, number, p_value, unit_words
+
+_MAX_CHANGED: Final = 20
+_MAX_OTHERS: Final = 100
+_MAX_NAMED: Final = 5
+_ORDER: Final = ("worse", "likely_worse", "better", "likely_better")
+_NOT_XML: Final = re.compile(
+    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]"
+)
+_HEAD: Final = ("Workload", "Threads", "Metric", "Place", "Base", "Measured", "Change", "p", "Verdict")
+
+
+def summary(gate: Gate) -> str:
+    """Say the verdict in a sentence."""
+    name, against = gate.sides.subject.name, _against(gate)
+    counts = [one.verdict for one in gate.rows if one.verdict]
+    worse, compared = counts.count("worse"), len(counts)
+    if gate.verdict == "fail":
+        return f"Fail: {name} is worse than {against} in {worse} of {counted(compared, 'row')}."
+    if gate.verdict == "pass":
+        better = counts.count("better")
+        rest = f", better in {better}" if better else ""
+        return f"Pass: {name} is no worse than {against} in any of {counted(compared, 'row')}{rest}."
+    if not gate.rows:
+        return f"Unknown: nothing was measured of {name}."
+    if not compared:
+        return f"Unknown: there is nothing to hold {name} against."
+    return f"Unknown: {name} against {against}: {counts_in_words(counts)}."
+
+
+def _against(gate: Gate) -> str:
+    if not gate.bases:
+        return gate.sides.base.name if gate.sides.base else "what came before"
+    if len(gate.bases) == 1:
+        return gate.bases[0]
+    return f"{gate.bases[0]} and {counted(len(gate.bases) - 1, 'other group')}"
+
+
+def reasons(gate: Gate) -> list[str]:
+    """Say in sentences what the verdict rests on, and what keeps it from being another."""
+    return list(_reasons(gate))
+
+
+def _reasons(gate: Gate) -> Iterator[str]:
+    sides, name = gate.sides, gate.sides.subject.name
+    if not gate.rows:
+        yield (
+            f"There are runs of {name}, and none that counts: all are excluded, controls, of other workloads"
+            " than were asked about, or of metrics that nobody watches."
+            if sides.is_measured
+            else f"Nothing was measured at {name}."
+        )
+    if sides.base_trouble:
+        yield _sentence(sides.base_trouble)
+    without = [one for one in gate.rows if not one.verdict]
+    if without and not sides.base_trouble:
+        base = sides.base.name if sides.base else "what came before"
+        yield f"Of {counted(len(without), 'row')} nothing was measured in {base}: {_named(without)}."
+    if gate.missing:
+        lacks = _listed([_name(one) for one in gate.missing])
+        yield (
+            f"{name} lacks {counted(len(gate.missing), 'row')} that {_against(gate)} has: {lacks}. "
+            "Measure them, or ask about the workloads that count."
+        )
+    if likely := [one for one in gate.rows if one.verdict == "likely_worse"]:
+        yield f"{counted(len(likely), 'row')} likely worse, by a single session: {_named(likely)}."
+    if of_machine := [one for one in gate.rows if one.is_of_machine]:
+        yield (
+            f"{counted(len(of_machine), 'row')} worse by no more than the control of the same sessions, "
+            f"a build that never changes: the machine changed. {_named(of_machine)}."
+        )
+    unsettled = [one for one in gate.rows if one.verdict == "unknown" and not one.is_of_machine]
+    if unsettled:
+        yield f"{counted(len(unsettled), 'row')} not enough to tell: {_named(unsettled)}."
+    if gate.more_sessions:
+        yield f"{counted(gate.more_sessions, 'more session')} of each would settle it."
+    if not gate.is_analysed:
+        yield "Results are still being read or analysed: ask again."
+    if gate.set_aside:
+        yield (
+            f"The analysis of {counted(gate.set_aside, 'place')} failed several times and was set aside; an"
+            " administrator can have it tried again."
+        )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _named(rows: Sequence[GateRow]) -> str:
+    return _listed([_name(one.series) for one in rows])
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Write ``a, b and 3 more``."""
+    distinct = list(dict.fromkeys(names))
+    more = len(distinct) - _MAX_NAMED
+    shown = ", ".join(distinct[:_MAX_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _name(series: Series) -> str:
+    threads = "" if series.threads is None else f", {counted(series.threads, 'thread')}"
+    return f"{series.workload.name}{threads}, {series.metric}"
+
+
+def in_order(rows: Iterable[GateRow]) -> list[GateRow]:
+    """Put what is worst first: what changed by its size, then all others as they are."""
+    return sorted(rows, key=_rank)
+
+
+def _rank(one: GateRow) -> tuple[int, float]:
+    [comparison] = one.row.comparisons
+    if one.verdict not in _ORDER or comparison is None or not comparison.ratio:
+        return len(_ORDER), 0.0
+    return _ORDER.index(one.verdict), -abs(log(comparison.ratio))
+
+
+def verdict_words(one: GateRow) -> str:
+    if one.is_of_machine:
+        return "the machine changed"
+    return words(one.verdict, one.series.metric, direction=one.row.direction) if one.verdict else "no base"
+
+
+def place_words(series: Series) -> str:
+    """Name where it was measured, as far as that tells it apart."""
+    parts = (series.hardware.name, series.configuration.name, series.build, series.counterpart)
+    return ", ".join(part for part in parts if part and part != "default")
+
+
+# --- Markdown -----------------------------------------------------------------------------------------------
+
+
+def markdown(gate: Gate, *, url: str) -> str:
+    """Headline, what it rests on, the changed rows with the worst first, and all others folded.
+
+    ``url`` is the address of the page.
+    """
+    rows = in_order(gate.rows)
+    changed = [one for one in rows if side_of(one.verdict) or one.is_of_machine]
+    others = [one for one in rows if one not in changed]
+    parts = [
+        f"**{plain(summary(gate))}**",
+        "\n".join(f"- {plain(reason)}" for reason in reasons(gate)),
+        _table(changed, _MAX_CHANGED),
+        _folded(f"{counted(len(others), 'row')} without a difference that is certain", others),
+        f"<{url}>",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(rows: Sequence[GateRow], most: int) -> str:
+    if not rows:
+        return ""
+    lines = table_lines(_HEAD, map(_row, rows[:most]))
+    more = len(rows) - most
+    return "\n".join(lines) + (f"\n\n{more:,} more rows are on the page." if more > 0 else "")
+
+
+def _folded(title: str, rows: Sequence[GateRow]) -> str:
+    if not rows:
+        return ""
+    return f"<details><summary>{title}</summary>\n\n{_table(rows, _MAX_OTHERS)}\n\n</details>"
+
+
+def _row(one: GateRow) -> list[str]:
+    row, series = one.row, one.series
+    [comparison], [cell] = row.comparisons, row.cells
+    unit = unit_words(series.metric, row.unit)
+    return [
+        row.workload,
+        "" if row.threads is None else str(row.threads),
+        metric_name(series.metric) + (f" ({unit})" if unit else ""),
+        place_words(series),
+        number(row.base.value) if row.base else NOTHING,
+        number(cell.value) if cell else NOTHING,
+        change(comparison.ratio - 1) if comparison and comparison.ratio else NOTHING,
+        p_value(comparison.p) if comparison else NOTHING,
+        verdict_words(one),
+    ]
+
+
+# --- JUnit --------------------------------------------------------------------------------------------------
+
+
+def junit(gate: Gate, *, url: str) -> str:
+    """Return a report with a test case for each row and one for the verdict.
+
+    A row that is worse has a ``failure``, and one of which nothing is decided is ``skipped``.
+    """
+    cases = [_whole(gate), *map(_case, in_order(gate.rows)), *map(_missing_case, gate.missing)]
+    counts = {
+        "tests": len(cases),
+        "failures": sum(case.find("failure") is not None for case in cases),
+        "skipped": sum(case.find("skipped") is not None for case in cases),
+        "errors": 0,
+    }
+    texts = {name: str(value) for name, value in counts.items()}
+    suites = Element("testsuites", {"name": "benchdash", **texts})
+    suite = SubElement(
+        suites, "testsuite", {"name": _xml(f"benchdash gate of {gate.sides.subject.name}"), **texts}
+    )
+    properties = SubElement(suite, "properties")
+    said = {
+        "verdict": gate.verdict,
+        "analysis": "done" if gate.is_analysed else "pending",
+        "product": gate.sides.product.name if gate.sides.product else "",
+        "of": gate.sides.subject.name,
+        "base": ", ".join(gate.bases),
+        "url": url,
+    }
+    for name, value in said.items():
+        SubElement(properties, "property", {"name": name, "value": _xml(value)})
+    suite.extend(cases)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(suites, encoding="unicode") + "\n"
+
+
+def _whole(gate: Gate) -> Element:
+    case = Element("testcase", {"classname": "gate", "name": "verdict"})
+    if gate.verdict == "unknown":
+        SubElement(case, "skipped", {"message": _xml(" ".join([summary(gate), *reasons(gate)]))})
+    SubElement(case, "system-out").text = _xml("\n".join([summary(gate), *reasons(gate)]))
+    return case
+
+
+def _case(one: GateRow) -> Element:
+    case = _named_case(one.series)
+    [comparison] = one.row.comparisons
+    _, _, _, _, base, measured, changed, p, verdict = _row(one)
+    said = f"{verdict}: {changed}, {base} to {measured} {one.row.unit}, p {p}"
+    if one.verdict == "worse":
+        failure = SubElement(case, "failure", {"message": _xml(said), "type": "worse"})
+        failure.text = _xml(f"{_name(one.series)} at {place_words(one.series)}: {said}")
+    elif one.verdict not in ("same", "better"):
+        more = settling(comparison) if comparison and not one.is_of_machine else ""
+        SubElement(case, "skipped", {"message": _xml("; ".join(filter(None, (said, more))))})
+    return case
+
+
+def _missing_case(series: Series) -> Element:
+    case = _named_case(series)
+    SubElement(case, "skipped", {"message": "the base has it, and it was not measured"})
+    return case
+
+
+def _named_case(series: Series) -> Element:
+    return Element("testcase", {"classname": _xml(place_words(series)), "name": _xml(_name(series))})
+
+
+def _xml(text: str) -> str:
+    """Take out what XML cannot hold."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,31 @@
+"""Pull requests: their runs are on branches of their own, apart from where they are to be merged."""
+
+import re
+from typing import Final
+
+from django.db.models import Q
+
+MAX_DIGITS: Final = 18
+MAX_NUMBER: Final = 10**MAX_DIGITS - 1
+PREFIX: Final = "pull/"
+_IS_BRANCH: Final = re.compile(rf"{PREFIX}([1-9][0-9]{{0,{MAX_DIGITS - 1}}})", re.ASCII)
+
+
+def branch_of(number: int) -> str:
+    """Return the branch that the runs of a pull request are on: ``pull/12``."""
+    return f"{PREFIX}{number}"
+
+
+def number_in(branch: str) -> int | None:
+    """Return the number of the pull request whose runs are on a branch; None for every other branch."""
+    match = _IS_BRANCH.fullmatch(branch)
+    return int(match[1]) if match else None
+
+
+def is_of_pull_request(branch: str) -> bool:
+    return number_in(branch) is not None
+
+
+def of_pull_requests(field: str = "branch") -> Q:
+    """Select the rows whose branch is that of a pull request."""
+    return Q(**{f"{field}__regex": rf"^{_IS_BRANCH.pattern}$"})
