@@ -29,7 +29,13 @@ _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 # How the schema describes texts that are read here. An empty one is left out.
 COMMIT_TEXT = {"type": "string", "pattern": "^([0-9a-fA-F]{7,40})?$"}
 THREADS_TEXT = {"type": "string", "pattern": "^([0-9]{1,9}|null)?$"}
-MOMENT_TEXT = {"anyOf": [{"type": "string", "format": name} for name in ("date-time", "date")]}
+MOMENT_TEXT = {
+    "anyOf": [
+        {"type": "string", "format": "date-time"},
+        {"type": "string", "format": "date"},
+        {"type": "string", "maxLength": 0},
+    ]
+}
 
 
 def whole_number(*, least: int = 0, most: int = MAX_INTEGER) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from urllib.parse import urlencode
 import time_machine
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from benchdash.accounts.models import Project, User
+from benchdash.accounts.models import Project, Scope, User
 from benchdash.rest.parameters import MAX_ID
 from benchdash.results.models import Run, Series
 from ingest.models import Companion
 from tests.api.conftest import client_of, make_incident
-from tests.builders import make_project, make_user
+from tests.builders import make_project, make_token, make_user
 from tests.ingest.packing import tar_of
 from tests.schema_check import schema
 
@@ -42,7 +42,7 @@ class Asker:
 
     def __init__(self, client):
         self.examples = {}
-        self._client = client
+        self.client = client
         self._operations = {
             operation["operationId"]: (path, method)
             for path, methods in schema()["paths"].items()
@@ -76,8 +76,8 @@ class Asker:
     def _sent(self, method, address, body, form):
         if form:
             files = {name: open_again(value) for name, value in form.items()}
-            return self._client.post(address, files, format="multipart")
-        return getattr(self._client, method)(address, body)
+            return self.client.post(address, files, format="multipart")
+        return getattr(self.client, method)(address, body)
 
     def _note(self, answers, answer):
         content = b"".join(answer.streaming_content) if answer.streaming else answer.content
@@ -127,6 +127,7 @@ def ask_everything(project: Project, admin: User) -> dict:
     _triage(asker, project)
     _correct(asker, project)
     _tell(asker)
+    _ask_with_a_token(asker, project)
     _refuse(asker)
     return dict(sorted(asker.examples.items()))
 
@@ -216,7 +217,9 @@ def _compare(asker):
         asker.ask("latency_retrieve", workload="oltp_read_only", base=against, **where)
         asker.ask("difference_retrieve", base=base, against=against, **where)
     asker.ask("difference_retrieve", project=SLUG, base=base, against=against, format="md")
-    asker.ask("gate_retrieve", project=SLUG, product="MariaDB", branch="main", commit="8be01d7")
+    for more in ({}, {"format": "md"}, {"format": "junit"}):
+        commit = {"project": SLUG, "product": "MariaDB", "branch": "main", "commit": "8be01d7"}
+        asker.ask("gate_retrieve", **commit, **more)
 
 
 def _triage(asker, project):
@@ -303,9 +306,17 @@ def _tell(asker):
     asker.ask("audit_list", project=SLUG, limit=2)
 
 
+def _ask_with_a_token(asker, project):
+    person, asker.client = asker.client, client_of(make_token(project, Scope.UPLOAD, Scope.READ))
+    # Its beginning is random.
+    project.tokens.update(prefix="bd_Ue8PqZw")
+    asker.ask("token_retrieve")
+    asker.client = person
+
+
 def _refuse(asker):
     nobody = client_of()
-    asker.refused(400, "runs_list", client=asker._client, project=SLUG, threads="many")
+    asker.refused(400, "runs_list", client=asker.client, project=SLUG, threads="many")
     asker.refused(401, "webhooks_list", client=nobody, project=SLUG)
     asker.refused(404, "runs_retrieve", client=nobody, id=MAX_ID)
 
