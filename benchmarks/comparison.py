@@ -274,11 +274,13 @@ def main() -> None:
         # The tables of the product stand on Django.
         with empty_database():
             measured = importlib.import_module("benchmarks.unchanged")
-            _print(
-                chain(
-                    *lines, measured.report(asked.shared, asked.pairs // 10), measured.releases(asked.shared)
-                )
-            )
+            alternating = importlib.import_module("benchmarks.alternating")
+            lines += [
+                measured.report(asked.shared, asked.pairs // 10),
+                measured.releases(asked.shared),
+                alternating.report(asked.shared, asked.pairs // 10),
+            ]
+            _print(chain(*lines))
     else:
         _print(chain(*lines))
 

@@ -27,7 +27,7 @@ from benchdash.results.sessions import SESSION_TAG
 _SEED: Final = 20261123
 _HISTORY: Final = 36
 _DAY_S: Final = 86400.0
-_RATE: Final = re.compile(r"transactions:\s+\d+\s+\(([\d.]+) per sec")
+RATE: Final = re.compile(r"transactions:\s+\d+\s+\(([\d.]+) per sec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _beside_control(shared: Path) -> Place:
     values = np.array(
         [
             [
-                [_number(folder / f"{night:03}" / f"{name}.test.{repeat}.txt", _RATE) for repeat in (1, 2)]
+                [number_in(folder / f"{night:03}" / f"{name}.test.{repeat}.txt", RATE) for repeat in (1, 2)]
                 for night in range(truth["nights"])
             ]
             for name in truth["workloads"]
@@ -112,7 +112,7 @@ def _beside_control(shared: Path) -> Place:
     return Place("control", values, states)
 
 
-def _number(path: Path, pattern: re.Pattern[str]) -> float:
+def number_in(path: Path, pattern: re.Pattern[str]) -> float:
     found = pattern.search(path.read_text())
     if found is None:
         raise ValueError(f"{path} does not have {pattern.pattern}")
@@ -140,7 +140,7 @@ def with_history(place: Place, rng: np.random.Generator) -> Outcome | None:
     def noise(pairs: Pairs) -> Floors:
         return Floors.of([floors[row] for row in pairs.rows.tolist()])
 
-    return _compared(_columns(place, [base]), _columns(place, [other], later=True), noise)
+    return _compared(columns(place, [base]), columns(place, [other], later=True), noise)
 
 
 def with_sessions(n: int) -> Callable[[Place, np.random.Generator], Outcome | None]:
@@ -151,7 +151,7 @@ def with_sessions(n: int) -> Callable[[Place, np.random.Generator], Outcome | No
         if stretch is None:
             return None
         drawn = rng.choice(stretch, 2 * n, replace=False).tolist()
-        return _compared(_columns(place, drawn[:n]), _columns(place, drawn[n:], later=True))
+        return _compared(columns(place, drawn[:n]), columns(place, drawn[n:], later=True))
 
     return compared
 
@@ -166,7 +166,7 @@ def in_shared_sessions(n: int) -> Callable[[Place, np.random.Generator], Outcome
         drawn = rng.choice(stretch, n, replace=False).tolist()
         first = rng.integers(2, size=n)
         return _compared(
-            _columns(place, drawn, runs=first.tolist()), _columns(place, drawn, runs=(1 - first).tolist())
+            columns(place, drawn, runs=first.tolist()), columns(place, drawn, runs=(1 - first).tolist())
         )
 
     return compared
@@ -195,7 +195,7 @@ def _any(stretches: Sequence[list[int]], rng: np.random.Generator) -> list[int] 
     return stretches[int(rng.choice(len(stretches), p=weights / weights.sum()))]
 
 
-def _columns(
+def columns(
     place: Place, sessions: Sequence[int], *, later: bool = False, runs: Sequence[int] | None = None
 ) -> dict[RowKey, Cell]:
     """Make the cells of a version that was measured in these sessions; each is an evening of its own."""
@@ -291,7 +291,7 @@ def releases(shared: Path) -> Iterator[str]:
 
 
 _METRICS: Final[Sequence[tuple[str, re.Pattern[str], Direction]]] = (
-    ("tps", _RATE, HIGHER),
+    ("tps", RATE, HIGHER),
     ("latency_avg", re.compile(r"avg:\s+([\d.]+)"), LOWER),
 )
 
@@ -311,7 +311,7 @@ def _release(folder: Path, pattern: re.Pattern[str], direction: Direction) -> di
     for path in sorted(folder.glob("*/session*/t*.txt")):
         meta = json.loads(path.with_suffix(".meta.json").read_text())
         start = datetime.fromisoformat(meta["started_at"]).timestamp()
-        value = _number(path, pattern)
+        value = number_in(path, pattern)
         runs.setdefault((meta["workload"], meta["threads"]), []).append((start, meta["session"], value))
     return {
         key: Cell(

@@ -266,16 +266,18 @@ def _compare(viewer: Viewer, asked: CompareArguments) -> CompareAnswer:
     workloads = [asked.workload] if asked.workload else []
     threads = [] if asked.threads is None else [asked.threads]
     base, *columns = _columns(project, [asked.base, *asked.against], filters)
-    found = table_in_used_units(
-        compare_columns(
-            project,
-            metric=asked.metric,
-            base=base,
-            columns=columns,
-            workloads=workloads,
-            threads=threads,
+    if base in columns:
+        raise Refusal("against: this is the base itself; name another version, or another place of it")
+    try:
+        measured = compare_columns(
+            project, metric=asked.metric, base=base, columns=columns, workloads=workloads, threads=threads
         )
-    )
+    except SelectorError as error:
+        if workloads or threads:
+            only = "this workload and thread count alone; leave them out to see what was measured"
+            raise Refusal(f"{error.message} (asked of {only})") from None
+        raise
+    found = table_in_used_units(measured)
     named = list(zip([base, *columns], names([base, *columns]), strict=True))
     said = doubts([found], named, base)
     is_relative = not viewer.may_see_absolute(project)

@@ -15,7 +15,6 @@ import gzip
 import hashlib
 import http.client
 import ipaddress
-import itertools
 import json
 import os
 import platform
@@ -29,6 +28,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import textwrap
 import threading
 import time
 import urllib.error
@@ -70,6 +70,16 @@ class ClientError(Exception):
 def note(sentence: str) -> None:
     """Tell the person at the terminal; what a command prints stays what it printed."""
     print(f"benchdash: {sentence}", file=sys.stderr, flush=True)
+
+
+def note_once(sentence: str) -> None:
+    """Tell what holds of several uploads at the first of them."""
+    if sentence not in _noted:
+        _noted.add(sentence)
+        note(sentence)
+
+
+_noted: set[str] = set()
 
 
 # --- the server ---------------------------------------------------------------------------------------------
@@ -129,7 +139,7 @@ class Server(NamedTuple):
         asked = f"?{urllib.parse.urlencode(query)}" if query else ""
         return self.send(urllib.request.Request(f"{self.url}/api/v1/{path}{asked}"))
 
-    def text(self, path: str, query: dict[str, str]) -> str:
+    def text(self, path: str, query: list[tuple[str, str]]) -> str:
         """Ask for an answer that is no JSON. Raises ClientError where there is none."""
         request = urllib.request.Request(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(query)}")
         try:
@@ -309,7 +319,7 @@ def machine_facts() -> dict[str, dict[str, Any]]:
 def machine_files() -> list[tuple[str, str, Content]]:
     """Return what tools say of this machine, as companions of an upload."""
     said = _printed("lscpu")
-    lines = [line for line in said.splitlines(keepends=True) if not _OF_THE_MOMENT.match(line)]
+    lines = [f"{line}\n" for line in said.splitlines() if not _OF_THE_MOMENT.match(line)]
     return [("companion", "lscpu.txt", "".join(lines).encode())] if lines else []
 
 
@@ -979,7 +989,7 @@ def _fields_of_commit(given: dict[str, str], said_beside: set[str]) -> dict[str,
     said = said_beside.union(given)
     found = {name: value for name, value in found.items() if value and name not in said}
     if told := ", ".join(f"{name} {value}" for name, value in found.items() if name in _OF_THE_COMMIT):
-        note(f"from {source}: {told}")
+        note_once(f"from {source}: {told}")
     return found
 
 
@@ -1350,6 +1360,8 @@ def send_run(measured: Measured, number: int, session: str, options: argparse.Na
     meta.update(command=measured.side.line, finished_at=measured.ended_at.isoformat())
     form = form_of(measured.result.name, measured.result, options, meta)
     own = {"started_at": measured.started_at.isoformat(), "session": session, **measured.side.fields}
+    if own.get("commit") and form.value("base_branch"):
+        own["branch"] = form.value("base_branch")
     if not form.value("repetition"):
         own["repetition"] = str(number)
     fields = [(name, value) for name, value in form.fields if name not in own]
@@ -1358,6 +1370,9 @@ def send_run(measured: Measured, number: int, session: str, options: argparse.Na
     form = Form(fields, [*form.files, *(samples if measured.samples else [])])
     delivery = deliver(form, options, measured.side.name)
     tell(delivery)
+    if delivery.fate in (REFUSED, FAILED) and not delivery.folder:
+        kept = keep(spool_folder(options), measured.side.name, options.url, form)
+        note(f"what was measured is in {kept.set_aside(delivery.sentence)}")
     return delivery.exit_code(strict=options.strict)
 
 
@@ -1367,7 +1382,7 @@ def sides_of(options: argparse.Namespace) -> dict[str, Side]:
         raise ClientError("nothing to run: benchdash run --version ... -- COMMAND")
     sides = {"tested": Side("test", options.words, {})}
     if options.control and options.base:
-        raise ClientError("--control is measured beside a --base in its place, not besides: choose one")
+        raise ClientError("--control and --base are both measured beside the test: choose one")
     for name in ("control_version", "base_version", "base_commit"):
         if getattr(options, name) and not getattr(options, name.partition("_")[0]):
             raise ClientError(f'--{name.replace("_", "-")} without --{name.partition("_")[0]} "COMMAND"')
@@ -1391,10 +1406,8 @@ def base_fields(options: argparse.Namespace) -> dict[str, str | None]:
         fields["version"] = options.base_version
     if not options.base_commit:
         return {**fields, "branch": None}
-    fields["commit"] = options.base_commit
-    if getattr(options, "base_branch", None):
-        fields["branch"] = options.base_branch
-    return fields
+    time_of_commit = _time_of_commit(options.base_commit) or None
+    return {**fields, "commit": options.base_commit, "committed_at": time_of_commit}
 
 
 def session_names(options: argparse.Namespace) -> list[str]:
@@ -1714,7 +1727,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--with-stderr", action="store_true", help="keep what the command prints as errors, too")
     add("--no-sample", dest="sample", action="store_false", help="do not sample the machine")
     add("--dry-run", action="store_true", help="print the plan and measure nothing")
-    parser.set_defaults(command=run)
+    parser.set_defaults(command=run, facts=True)
 
 
 def positive(text: str) -> int:
@@ -1727,15 +1740,20 @@ def positive(text: str) -> int:
 
 # --- gate ---------------------------------------------------------------------------------------------------
 
-# Seconds between questions: short at first, then the last.
-ASK_AFTER_S = (0.25, 0.5, 1.0, 2.0, 3.0)
-GATE_QUESTIONS = ("project", "product", "branch", "commit", "base", "version", "pull_request", "hardware")
+MAX_GATE_PAUSE_S = 3.0
+_GATE_HELP = {
+    "commit": "what to judge; 'git': that of the working directory; by default that of CI",
+    "version": "a release to judge, in place of a commit",
+    "base": "a commit, a release or a branch; the dashboard finds one without",
+}
+GATE_QUESTIONS = ("project", "product", "branch", "commit", "base", "version", "pull_request")
 EXIT_OF_VERDICT = {"pass": EXIT_FINE, "fail": EXIT_REGRESSED, "unknown": EXIT_CANNOT_TELL}
 # The verdicts of a row in the words of the table, and the order in which it stands there.
 VERDICT_WORDS = {
     "worse": "worse",
     "likely_worse": "likely worse",
     "unknown": "cannot tell",
+    "no base": "no base",
     "likely_better": "likely better",
     "better": "better",
     "same": "same",
@@ -1749,7 +1767,7 @@ MAX_ROWS_SHOWN = 50
 def gate(options: argparse.Namespace) -> int:
     """Ask for the verdict, measure more where that was asked for, write it down, and end as it says."""
     server = server_of(options)
-    question = {name: getattr(options, name) for name in GATE_QUESTIONS if getattr(options, name)}
+    question = gate_question(options)
     answer = verdict_of(server, question, options.timeout)
     measured = 0
     while options.run_more and (wanted := min(missing_sessions(answer), options.max_more - measured)):
@@ -1759,31 +1777,56 @@ def gate(options: argparse.Namespace) -> int:
             measure_more(options)
         answer = verdict_of(server, question, options.timeout)
     print_table(answer["rows"])
-    print(sentence_of(answer, measured))
+    for sentence in (answer["summary"], *answer["reasons"], answer["url"]):
+        print(textwrap.fill(sentence, TABLE_WIDTH, break_long_words=False, break_on_hyphens=False))
     write_verdict(server, question, answer, options)
-    if answer["verdict"] == "unknown" and answer["rows"] and options.unknown_is:
+    if answer["verdict"] == "unknown" and is_compared(answer) and options.unknown_is:
         return {"fine": EXIT_FINE, "fail": EXIT_REGRESSED}[options.unknown_is]
     return EXIT_OF_VERDICT[answer["verdict"]]
 
 
-def verdict_of(server: Server, question: dict[str, str], timeout_s: float) -> dict[str, Any]:
+def gate_question(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return what is asked: what was said, and of a commit what CI knows of it. Raises ClientError."""
+    given = {name: getattr(options, name) for name in GATE_QUESTIONS if getattr(options, name) is not None}
+    if "version" not in given:
+        found = _fields_of_commit(given, set())
+        given.update((name, found[name]) for name in ("commit", "branch", "pull_request") if name in found)
+    if not {"version", "commit", "branch", "pull_request"}.intersection(given):
+        raise ClientError("say what to judge: --commit, --branch, --pull-request or --version")
+    return [*given.items(), *(("workload", workload) for workload in options.workload)]
+
+
+def verdict_of(server: Server, question: list[tuple[str, str]], timeout_s: float) -> dict[str, Any]:
     """Ask until all results are analysed. Raises ClientError where they are not in time."""
-    last = time.monotonic() + timeout_s
-    for delay in itertools.chain(ASK_AFTER_S, itertools.repeat(ASK_AFTER_S[-1])):
-        answer = server.get("gate/", question)
-        if answer.is_success and answer.body.get("analysis") == "done":
-            return answer.body
-        if not answer.is_success and answer.status < 500 and answer.status != 429:
-            raise ClientError(f"the gate does not answer: {answer.sentence()}")
-        if time.monotonic() >= last:
-            why = (
-                "results are not analysed yet; is a worker running?"
-                if answer.is_success
-                else answer.sentence()
-            )
-            raise ClientError(f"no verdict within {timeout_s:g} s: {why}")
-        time.sleep(min(delay, max(last - time.monotonic(), 0.0)))
-    raise AssertionError  # the delays have no end
+    last, pause = time.monotonic() + timeout_s, 0.25
+    is_told = False
+    while True:
+        wait = pause
+        try:
+            answer = server.get(f"gate/?{urllib.parse.urlencode(question)}")
+        except NoAnswerError as error:
+            trouble = str(error)
+        else:
+            trouble = "results are not analysed yet; is a worker running?"
+            if answer.is_success and answer.body["analysis"] == "done":
+                return answer.body
+            if not answer.is_success:
+                trouble = answer.sentence()
+                wait = max(pause, answer.retry_after_s or 0.0)
+                if answer.status not in _PASSING:
+                    raise ClientError(f"the gate does not answer: {trouble}")
+        if time.monotonic() + wait > last:
+            raise ClientError(f"no verdict within {timeout_s:g} s: {trouble}")
+        if pause >= MAX_GATE_PAUSE_S and not is_told:
+            note(f"{trouble}; asking again for {timeout_s:g} s")
+            is_told = True
+        time.sleep(wait)
+        pause = min(2 * pause, MAX_GATE_PAUSE_S)
+
+
+def is_compared(answer: dict[str, Any]) -> bool:
+    """Say whether something was measured that has something to be compared with."""
+    return any(row["base"] for row in answer["rows"])
 
 
 def missing_sessions(answer: dict[str, Any]) -> int:
@@ -1791,7 +1834,7 @@ def missing_sessions(answer: dict[str, Any]) -> int:
     if answer["verdict"] != "unknown":
         return 0
     # The first session tells whether there is anything to compare.
-    return answer["more_sessions"] or (0 if any(row["base"] for row in answer["rows"]) else 1)
+    return answer["more_sessions"] or (0 if is_compared(answer) else 1)
 
 
 def measure_more(options: argparse.Namespace) -> None:
@@ -1808,31 +1851,13 @@ def measure_more(options: argparse.Namespace) -> None:
         raise ClientError(f"the command that measures more ended with {end}; there is no verdict")
 
 
-def sentence_of(answer: dict[str, Any], measured: int) -> str:
-    """Say what the verdict rests on, and what would settle an open one."""
-    rows = answer["rows"]
-    after = f" after {_count(measured, 'more session')}" if measured else ""
-    verdicts = [verdict_of_row(row) for row in rows]
-    if answer["verdict"] == "fail":
-        return f"fail{after}: {verdicts.count('worse')} of {_count(len(rows), 'row')} worse"
-    if answer["verdict"] == "pass":
-        return f"pass{after}: nothing of {_count(len(rows), 'row')} is worse"
-    if not rows:
-        return f"cannot tell{after}: there are no runs of this"
-    if not any(row["base"] for row in rows):
-        return f"cannot tell{after}: there is nothing to compare with"
-    if answer["more_sessions"]:
-        return f"cannot tell{after}: {_count(answer['more_sessions'], 'more session')} of each side would"
-    return f"cannot tell{after}, nor how many more sessions would"
-
-
 def _count(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
 def verdict_of_row(row: dict[str, Any]) -> str:
-    """Return the verdict of a row; unknown where there is nothing to compare."""
-    return str((row["cells"][0] or {}).get("verdict") or "unknown")
+    """Return the verdict of a row, or that there is nothing to compare with."""
+    return str(row["cells"][0]["verdict"]) if row["base"] else "no base"
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
@@ -1907,17 +1932,17 @@ def _per_cent(ratio: float) -> str:
 
 
 def write_verdict(
-    server: Server, question: dict[str, str], answer: dict[str, Any], options: argparse.Namespace
+    server: Server, question: list[tuple[str, str]], answer: dict[str, Any], options: argparse.Namespace
 ) -> None:
     """Write the texts that were asked for; the server is who writes Markdown and JUnit."""
     if options.json:
         write_text(options.json, json.dumps(answer, indent=1) + "\n")
     for path, form in ((options.markdown, "md"), (options.junit, "junit")):
         if path:
-            write_text(path, server.text("gate/", {**question, "format": form}))
+            write_text(path, server.text("gate/", [*question, ("format", form)]))
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if options.summary and summary:
-        write_text(summary, server.text("gate/", {**question, "format": "md"}) + "\n", mode="a")
+        write_text(summary, server.text("gate/", [*question, ("format", "md")]) + "\n", mode="a")
 
 
 def write_text(path: str, text: str, mode: str = "w") -> None:
@@ -1933,7 +1958,14 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
     """Add what is compared with what, how long to wait, what to measure, and what to write."""
     add = parser.add_argument
     for name in GATE_QUESTIONS:
-        add(f"--{name.replace('_', '-')}", metavar="TEXT")
+        add(f"--{name.replace('_', '-')}", metavar="TEXT", help=_GATE_HELP.get(name))
+    add(
+        "--workload",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="only this one counts; may be repeated",
+    )
     add("--timeout", type=float, default=600.0, metavar="SECONDS", help="how long to wait (600)")
     add("--run-more", metavar="COMMAND", help="a line for the shell that measures one more session")
     add("--max-more", type=positive, default=4, metavar="N", help="sessions to measure at most (4)")

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from xml.etree import ElementTree as ET
 
 import pytest
 from django.utils import timezone
@@ -34,23 +35,25 @@ def test_a_commit_passes_another_fails_and_more_sessions_settle_a_third(
     assert (passed.returncode, passed.stderr) == (0, "")
     assert "better" in passed.stdout
 
-    texts = {form: tmp_path / f"gate.{form}" for form in ("json",)}
+    texts = {form: tmp_path / f"gate.{form}" for form in ("json", "markdown", "junit")}
     failed = gate(SLOWER, *(word for form, path in texts.items() for word in (f"--{form}", path)))
     assert failed.returncode == 1
-    assert "fail: " in failed.stdout
-    assert max(map(len, failed.stdout.splitlines())) <= 100
+    assert "\nFail: " in failed.stdout
+    assert max(len(line) for line in failed.stdout.splitlines() if "://" not in line) <= 100
     assert json.loads(texts["json"].read_text())["verdict"] == "fail"
+    assert ET.parse(texts["junit"]).getroot().findall(".//failure")
+    assert texts["markdown"].read_text().startswith("**Fail: ")
 
     open_still = gate(UNCLEAR)
     assert open_still.returncode == 2
-    assert "cannot tell: 2 more sessions of each side would" in open_still.stdout
+    assert "2 more sessions of each would settle it" in open_still.stdout
     assert gate(UNCLEAR, "--unknown-is", "fail").returncode == 1
 
     base, test = workload(99.41, 100.63, 99.87, 100.22), workload(97.81, 97.32, 97.05, 97.59)
     both = f"--commit {UNCLEAR} --base '{base}' --base-commit {BASE} -- {test}"
     settled = gate(UNCLEAR, "--run-more", f"python3 {CLIENT} run {' '.join(SAID)} {both}")
     assert settled.returncode == 1, settled.stdout + settled.stderr
-    assert "fail after 2 more sessions" in settled.stdout
+    assert "session 2 of 4 at most" in settled.stderr
     assert gate(UNCLEAR, "--run-more", "exit 7").returncode == 1  # there is nothing more to measure
 
     assert gate(UNMEASURED).returncode == 3

@@ -115,6 +115,18 @@ def test_a_signal_reaches_the_command_and_only_whole_sessions_are_sent(benchdash
     assert (len(sessions), len({tag for tags in sessions for tag in tags})) == (4, 1)
 
 
+def test_what_was_measured_is_kept_where_it_is_refused_and_where_nobody_answers(benchdash, workload):
+    command = workload(100.1, 100.2).split()
+    refused = benchdash("run", *SAID[:4], "--", *command)
+    [kept] = (benchdash.spool / "refused").iterdir()
+    assert (refused.returncode, f"what was measured is in {kept}" in refused.stderr) == (3, True)
+    assert any("100.10 per sec" in file.read_text() for file in kept.iterdir())
+    nowhere = {"BENCHDASH_URL": "http://127.0.0.1:9"}
+    down = benchdash("run", *SAID, "--retry-for", 0, "--", *command, **nowhere)
+    assert (down.returncode, "'benchdash flush' sends it" in down.stderr) == (0, True)
+    assert not Run.objects.exists()
+
+
 def test_the_plan_is_printed_and_nothing_is_run(benchdash, tmp_path):
     command = ("--", "touch", tmp_path / "ran")
     plan = benchdash("run", *SAID, "--sessions", 3, "--pause", 60, "--dry-run", *command)
