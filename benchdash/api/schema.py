@@ -94,7 +94,7 @@ def _exactly(field: Any, schema: dict[str, Any]) -> dict[str, Any]:
         and not {"pattern", "format"} & {*schema}
     ):
         return {**schema, "pattern": r"\S"}
-    if "format" in schema and field.allow_null:
+    if "format" in schema and schema.get("type") == ["string", "null"]:
         text = {name: schema[name] for name in ("format", "maxLength", "minLength") if name in schema}
         rest = {name: value for name, value in schema.items() if name not in {"type", *text}}
         return {**rest, "anyOf": [{"type": "string", **text}, {"type": "null"}]}

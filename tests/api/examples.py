@@ -52,8 +52,7 @@ class Asker:
     def ask(self, name, status=200, *, body=None, form=None, **parameters):
         """Return the JSON of the answer; None for others. Fails for another status."""
         path, method = self._operations[name]
-        query = {one: value for one, value in parameters.items() if f"{{{one}}}" not in path}
-        address = path.format(**parameters) + (f"?{urlencode(query, doseq=True)}" if query else "")
+        address = addressed(path, parameters)
         answer = self._sent(method, address, body, form)
         assert answer.status_code == status, (name, address, answer.content)
         example = self.examples.setdefault(name, {"parameters": parameters, "answers": {}})
@@ -66,9 +65,7 @@ class Asker:
     def refused(self, status, name, *, client, body=None, **parameters):
         """Note the problem that an operation is answered with."""
         path, method = self._operations[name]
-        query = {one: value for one, value in parameters.items() if f"{{{one}}}" not in path}
-        address = path.format(**parameters) + (f"?{urlencode(query)}" if query else "")
-        answer = getattr(client, method)(address, body)
+        answer = getattr(client, method)(addressed(path, parameters), body)
         assert answer.status_code == status, (name, answer.content)
         problems = self.examples.setdefault("problems", {})
         problems[str(status)] = answer.json()
@@ -92,6 +89,11 @@ class Asker:
         lines = content.decode().splitlines(keepends=True)
         answers.setdefault(media_type, "".join(lines[:MAX_LINES]))
         return None
+
+
+def addressed(path, parameters):
+    query = {name: value for name, value in parameters.items() if f"{{{name}}}" not in path}
+    return path.format(**parameters) + (f"?{urlencode(query, doseq=True)}" if query else "")
 
 
 def open_again(value):
@@ -179,7 +181,7 @@ def _upload(asker, project):
     asker.ask("uploads_companions_raw_retrieve", id=companion.upload_id, companion=companion.pk)
     asker.ask("uploads_partial_update", id=1, body={"version": "10.11.6", **_PREVIEW})
     asker.ask("uploads_partial_update", 202, id=queued["id"], body={"hardware": "bench-03"})
-    asker.ask("uploads_destroy", id=queued["id"], preview="true")
+    asker.ask("uploads_destroy", id=queued["id"], preview=True)
     asker.ask("uploads_destroy", 204, id=queued["id"], reason="sent by mistake")
 
 
@@ -190,13 +192,15 @@ def _read(asker, project):
         asker.ask(f"{kind}_list", project=SLUG, limit=2)
         asker.ask(f"{kind}_retrieve", id=1)
     asker.ask("metrics_list", project=SLUG, limit=2)
-    choice = {"version": ["10.11.19"], "workload": ["oltp_read_only"], "threads": [4]}
+    choice = {"version": ["10.11.19"], "workload": ["oltp_read_only"], "threads": ["4"]}
     found = asker.ask("runs_list", project=SLUG, **choice)
     run = found["results"][0]["id"]
     asker.ask("runs_retrieve", id=run)
     asker.ask("runs_intervals_retrieve", id=run, source="sysbench")
     asker.ask("runs_intervals_retrieve", id=run, source="sysbench", format="csv")
-    series = asker.ask("series_list", project=SLUG, workload=["oltp_read_only"], threads=[4], metric=["tps"])
+    series = asker.ask(
+        "series_list", project=SLUG, workload=["oltp_read_only"], threads=["4"], metric=["tps"]
+    )
     pk = series["results"][0]["id"]
     asker.ask("series_retrieve", id=pk)
     asker.ask("series_points_retrieve", id=pk, max_points=100)
@@ -228,7 +232,7 @@ def _triage(asker, project):
     ).earliest("pk")
     run = Run.objects.filter(measurements__series=series).latest("version__sort_key")
     incident = make_incident(series, run).pk
-    asker.ask("incidents_list", project=SLUG, open="true")
+    asker.ask("incidents_list", project=SLUG, open=[True])
     asker.ask("incidents_retrieve", id=incident)
     asker.ask("incidents_partial_update", id=incident, body={"state": "investigating"})
     asker.ask(
