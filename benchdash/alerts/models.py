@@ -202,3 +202,52 @@ class Alert(OwedMail):
 
     def __str__(self) -> str:
         return f"{self.incident} to {self.address}"
+
+
+class CodeHost(models.Model):
+    """A repository at GitHub or GitLab whose pull requests are answered, and a token that may write there."""
+
+    class Kind(models.TextChoices):
+        GITHUB = "github", "GitHub"
+        GITLAB = "gitlab", "GitLab"
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="code_host")
+    kind = models.CharField(max_length=10, choices=Kind)
+    api_url = models.CharField(max_length=500)
+    repository = models.CharField(max_length=300)
+    secret = models.CharField(max_length=500)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.repository}"
+
+    @property
+    def status_name(self) -> str:
+        """The name of its statuses, which differs between projects that measure one repository."""
+        return f"benchdash/{self.project.slug}"
+
+
+class PullRequestAnswer(models.Model):
+    """What a pull request was told last: the commit, a digest of the words, and the id of the comment.
+
+    ``seen_run`` is the id of its newest run when it was looked at: another one means news. Before
+    ``retry_at`` it is not looked at again; ``error`` says why the last try did not arrive.
+    """
+
+    host = models.ForeignKey(CodeHost, on_delete=models.CASCADE, related_name="answers")
+    number = models.BigIntegerField()
+    commit = models.CharField(max_length=40, blank=True)
+    told = models.CharField(max_length=64, blank=True)
+    told_at = models.DateTimeField(null=True, blank=True)
+    comment = models.BigIntegerField(null=True, blank=True)
+    seen_run = models.BigIntegerField(null=True, blank=True)
+    is_pending = models.BooleanField(default=False)
+    attempts = models.PositiveIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    error = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "number"], name="one_answer_per_pull_request")]
+
+    def __str__(self) -> str:
+        return f"answer to pull request {self.number}"

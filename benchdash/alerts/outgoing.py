@@ -1,4 +1,4 @@
-"""One POST to an address that a person gave: only to the outside, only to the host that was checked.
+"""A request to an address that a person gave: only to the outside, only to the host that was checked.
 
 The name is resolved once, every address that it has must be allowed, and the connection goes to one of these;
 so nobody can point a name elsewhere between the check and the request. Redirects are answers, not followed.
@@ -47,10 +47,15 @@ class ForbiddenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the status, and the beginning of the body as one line."""
+    """What came back: the status, and as much of the body as was asked for."""
 
     status: int
-    text: str
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The beginning of the body as one line."""
+        return _line(self.body[: 4 * MAX_REPLY])
 
     @property
     def is_success(self) -> bool:
@@ -87,16 +92,18 @@ def check(url: str) -> None:
         _addresses(target)
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
-    """Send the body, and return what came back within ``MAX_SECONDS``.
+def request(
+    method: str, url: str, body: bytes, headers: Mapping[str, str], *, max_reply: int = 4 * MAX_REPLY
+) -> Reply:
+    """Send the body, and return what came back within ``MAX_SECONDS``, at most ``max_reply`` bytes of it.
 
     Raises ForbiddenError, or OSError or http.client.HTTPException where nothing sensible came back.
     """
     target = _target(url)
     with _connected(target) as connection:
-        connection.request("POST", target.path, body, {**headers, "Host": target.url.netloc})
+        connection.request(method, target.path, body, {**headers, "Host": target.url.netloc})
         response = connection.getresponse()
-        return Reply(response.status, _line(response.read(4 * MAX_REPLY)))
+        return Reply(response.status, response.read(max_reply))
 
 
 def _target(url: str) -> _Target:

@@ -1,6 +1,6 @@
 from celery import shared_task
 
-from benchdash.alerts import digests, services, subscriptions
+from benchdash.alerts import digests, pull_requests, services, subscriptions
 from benchdash.celery import one_at_a_time
 
 
@@ -19,3 +19,9 @@ def send_alerts() -> None:
 def send_waiting() -> None:
     """Send what a lost doorbell or a mail server that was down left behind."""
     send_alerts()
+
+
+@shared_task
+@one_at_a_time
+def answer_pull_requests() -> None:
+    pull_requests.answer_pull_requests()

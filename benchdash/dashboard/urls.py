@@ -6,6 +6,7 @@ from benchdash.dashboard.pages.account import views as account
 from benchdash.dashboard.pages.alerts import views as alerts
 from benchdash.dashboard.pages.articles import views as articles
 from benchdash.dashboard.pages.catalogue import views as catalogue
+from benchdash.dashboard.pages.code_host import views as code_host
 from benchdash.dashboard.pages.curves import views as curves
 from benchdash.dashboard.pages.embeds import share_views as sharing
 from benchdash.dashboard.pages.embeds import views as embeds
@@ -40,7 +41,7 @@ app_name = "dashboard"
 _PAGES = (
     *(overview, lines, curves, latency, matrix, sweep, pair, gate, articles, history, runs, incidents, rule),
     *(uploads, upload_changes, catalogue, workload_groups, metrics, subscriptions, alerts),
-    *(people, webhooks, feed, embeds, sharing, search),
+    *(people, webhooks, code_host, feed, embeds, sharing, search),
 )
 _project_pages = [address for views in _PAGES for address in views.urlpatterns]
 

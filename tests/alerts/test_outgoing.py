@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from benchdash.alerts import outgoing
-from benchdash.alerts.outgoing import ForbiddenError, check, post
+from benchdash.alerts.outgoing import ForbiddenError, check, request
 from tests.webhook_server import WebhookServer
 
 # --- which addresses may be called ------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_a_name_that_nobody_knows_now_may_be_known_later():
 
 def test_it_sends_the_body_with_its_headers_and_returns_what_came_back(webhook_server):
     webhook_server.status, webhook_server.answer = 202, b"thank\nyou\0" + b"!" * 1000
-    answer = post(f"{webhook_server.url}?a=1", b"{}", {"X-Of-Ours": "1"})
+    answer = request("POST", f"{webhook_server.url}?a=1", b"{}", {"X-Of-Ours": "1"})
     assert (answer.status, answer.is_success, len(answer.text)) == (202, True, outgoing.MAX_REPLY)
     assert answer.text.startswith("thank you!!!")
     [sent] = webhook_server.deliveries
@@ -133,7 +133,7 @@ def test_it_sends_the_body_with_its_headers_and_returns_what_came_back(webhook_s
 
 def test_a_redirect_is_an_answer_and_is_not_followed(webhook_server):
     webhook_server.status, webhook_server.headers = 302, {"Location": webhook_server.url + "/elsewhere"}
-    assert post(webhook_server.url, b"{}", {}).status == 302
+    assert request("POST", webhook_server.url, b"{}", {}).status == 302
     assert [one.path for one in webhook_server.deliveries] == ["/hook"]
 
 
@@ -143,14 +143,14 @@ def test_it_hangs_up_on_a_server_that_takes_its_time(webhook_server, monkeypatch
     webhook_server.delay, webhook_server.drip = (30.0, False) if how == "delay" else (0.0, True)
     begun = datetime.now(UTC)
     with pytest.raises(OSError, match=r"no answer within 0\.5 seconds|timed out"):
-        post(webhook_server.url, b"{}", {})
+        request("POST", webhook_server.url, b"{}", {})
     assert datetime.now(UTC) - begun < timedelta(seconds=5)
 
 
 def test_where_nothing_listens_it_says_so(webhook_server):
     webhook_server.stop()
     with pytest.raises(ConnectionRefusedError):
-        post(webhook_server.url, b"{}", {})
+        request("POST", webhook_server.url, b"{}", {})
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_called(webhook_server, monkeypatch):
@@ -163,10 +163,10 @@ def test_the_address_that_was_checked_is_the_one_that_is_called(webhook_server, 
         return [(2, 1, 6, "", (address, port))]
 
     monkeypatch.setattr(outgoing.socket, "getaddrinfo", real_for_numbers(resolve))
-    assert post(f"http://rebinding.example:{webhook_server.port}/hook", b"{}", {}).status == 204
+    assert request("POST", f"http://rebinding.example:{webhook_server.port}/hook", b"{}", {}).status == 204
     assert asked == ["rebinding.example"]
     with pytest.raises(ForbiddenError, match=r"rebinding.example is at 169.254.169.254"):
-        post(f"http://rebinding.example:{webhook_server.port}/hook", b"{}", {})
+        request("POST", f"http://rebinding.example:{webhook_server.port}/hook", b"{}", {})
 
 
 def test_a_name_with_one_address_that_is_forbidden_is_refused_as_a_whole(monkeypatch):
@@ -227,17 +227,17 @@ def https_server(tmp_path, settings):
 
 def test_a_certificate_is_held_against_the_name(https_server, tmp_path, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
-    assert post(f"https://localhost:{https_server.port}/hook", b"{}", {}).status == 204
+    assert request("POST", f"https://localhost:{https_server.port}/hook", b"{}", {}).status == 204
     with pytest.raises(ssl.SSLCertVerificationError, match="IP address mismatch"):
-        post(f"https://127.0.0.1:{https_server.port}/hook", b"{}", {})
+        request("POST", f"https://127.0.0.1:{https_server.port}/hook", b"{}", {})
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(https_server):
     with pytest.raises(ssl.SSLCertVerificationError):
-        post(f"https://localhost:{https_server.port}/hook", b"{}", {})
+        request("POST", f"https://localhost:{https_server.port}/hook", b"{}", {})
     assert https_server.deliveries == []
 
 
 def test_a_server_that_does_not_speak_http_is_told_from_one_that_does(https_server):
     with pytest.raises((OSError, HTTPException)):
-        post(f"http://localhost:{https_server.port}/hook", b"{}", {})
+        request("POST", f"http://localhost:{https_server.port}/hook", b"{}", {})

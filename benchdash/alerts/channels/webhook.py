@@ -82,7 +82,7 @@ def _post(
         SIGNATURE_HEADER: signature(subscription.secret, body),
     }
     try:
-        answer = outgoing.post(subscription.address, body, headers)
+        answer = outgoing.request("POST", subscription.address, body, headers)
     except outgoing.ForbiddenError as error:
         raise RefusedError(str(error)) from error
     except (OSError, HTTPException) as error:

@@ -37,6 +37,8 @@ _BETWEEN_LABELS: Final = 10
 _BETWEEN_CHANGES: Final = 6
 _MAX_TICK: Final = 140
 _MARGIN: Final = 0.06
+# The font of who looks at an SVG may be wider than that by which texts are measured here.
+_CERTAIN: Final = 0.84
 _DASH: Final = 5.0
 _MAX_LEFT: Final = 0.4
 _TAG: Final = re.compile(r"<[^>]*>")
@@ -67,7 +69,7 @@ def picture_of(figure: Figure, wishes: PictureWishes, *, title: str, footer: Seq
 def note_of(words: str, wishes: PictureWishes) -> Drawing:
     """Draw a sentence in the place of a chart."""
     ink, ground = colour_of("var(--ink-2)", wishes.theme), colour_of("var(--surface)", wishes.theme)
-    lines = _wrapped(words, wishes.width - 2 * _EDGE, 13)
+    lines = _wrapped(words, (wishes.width - 2 * _EDGE) * _CERTAIN, 13)
     first = wishes.height / 2 - (len(lines) - 1) * 10
     shapes = [
         Text((wishes.width / 2, first + 20 * number), line, ink, 13, "middle")
@@ -100,12 +102,14 @@ class _Drawing:
     def draw(self, title: str, footer: Sequence[str]) -> None:
         width, height = self.wishes.width, self.wishes.height
         self.top = 8.0
-        for line in _wrapped(title, width - 2 * _EDGE, _TITLE)[:2]:
+        room = (width - 2 * _EDGE) * _CERTAIN
+        first, *others = _wrapped(title, room, _TITLE)
+        for line in filter(None, (first, " ".join(others))):
             self.top += _TITLE + 4
-            self._text((_EDGE, self.top), fitting(line, _TITLE, width - 2 * _EDGE), "var(--ink)", _TITLE)
+            self._text((_EDGE, self.top), fitting(line, _TITLE, room), "var(--ink)", _TITLE)
         if self.y.title:
             self.top += _ROW
-            self._text((_EDGE, self.top), fitting(self.y.title, _SMALL, width - 2 * _EDGE), "var(--ink-2)")
+            self._text((_EDGE, self.top), fitting(self.y.title, _SMALL, room), "var(--ink-2)")
         self._legend()
         self.top += self._room_of_labels() + 12
         widest = max((text_width(words, _SMALL) for _, words in self.y.ticks), default=0.0)
@@ -121,7 +125,7 @@ class _Drawing:
         self._marks()
         self._labels()
         for number, line in enumerate(reversed(footer)):
-            words = fitting(line, _SMALL, width - 2 * _EDGE)
+            words = fitting(line, _SMALL, room)
             self._text((_EDGE, height - 8 - number * _ROW), words, "var(--ink-2)")
 
     # --- words ------------------------------------------------------------------------------------------
@@ -131,7 +135,7 @@ class _Drawing:
         named = [one for one in self.traces if one.get("name") and one.get("showlegend") is not False]
         if len(named) < 2:
             return
-        x, room = float(_EDGE), self.wishes.width - 2 * _EDGE
+        x, room = float(_EDGE), (self.wishes.width - 2 * _EDGE) * _CERTAIN
         self.top += _ROW + 2
         for number, trace in enumerate(named):
             is_last = number == MAX_NAMES

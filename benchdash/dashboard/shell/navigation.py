@@ -73,6 +73,7 @@ _MORE = (
     _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),
     _Entry("Audit log", "audit", scope=Scope.TRIAGE),
     _Entry("Tokens", "tokens", scope=Scope.ADMIN),
+    _Entry("Pull requests", "code_host", scope=Scope.ADMIN),
     _Entry("Project settings", "project_settings", scope=Scope.ADMIN),
 )
 

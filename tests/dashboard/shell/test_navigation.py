@@ -32,6 +32,7 @@ NAMES = [
     "webhooks",
     "audit",
     "tokens",
+    "code_host",
     "project_settings",
 ]
 
@@ -67,7 +68,10 @@ def test_members_and_admins_are_offered_more():
     admin = Viewer(user=make_user("alice", member_of=project, role=Role.ADMIN))
     beyond = ["Subscriptions", "Alerts", "Webhooks", "Audit log"]
     assert labels(navigation(project, member, "").more)[7:] == beyond
-    assert labels(navigation(project, admin, "").more)[7:] == [*beyond, "Tokens", "Project settings"]
+    assert labels(navigation(project, admin, "").more)[7:] == [
+        *beyond,
+        *("Tokens", "Pull requests", "Project settings"),
+    ]
 
 
 @pytest.mark.parametrize(
