@@ -148,27 +148,28 @@ _PROBLEMS = {
 }
 _PROBLEMS_OF_CHANGES = {
     "409": "something else is just being done to it",
+    "412": "it is not as `If-Match` says",
     "413": "the request is too large",
     "415": "a body of another media type",
+    "422": "a file that cannot be understood: the line and the reason; or an `Idempotency-Key` of another request",
 }
-_UPLOADS = "/api/v1/uploads/"
-_PROBLEMS_OF_UPLOADS = {"422": "the file cannot be understood: the line and the reason"}
 
 
 def add_problems(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
     """Declare the answers to what went wrong, which are of one shape everywhere."""
     components = result["components"]
     components["schemas"]["Problem"] = _PROBLEM
-    problems = {**_PROBLEMS, **_PROBLEMS_OF_CHANGES, **_PROBLEMS_OF_UPLOADS}
+    problems = {**_PROBLEMS, **_PROBLEMS_OF_CHANGES}
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     components["responses"] = {
         f"Problem{status}": {"description": about, "content": content} for status, about in problems.items()
     }
-    for path, method, operation in _operations(result):
+    for _, method, operation in _operations(result):
         known = dict(_PROBLEMS)
-        if method != "get":
+        if method == "get":
+            operation["responses"]["304"] = {"description": "as `If-None-Match` knows it"}
+        else:
             known |= _PROBLEMS_OF_CHANGES
-            known |= _PROBLEMS_OF_UPLOADS if path.startswith(_UPLOADS) else {}
         for status in known:
             operation["responses"][status] = {"$ref": f"#/components/responses/Problem{status}"}
     return result
