@@ -151,7 +151,7 @@ _PROBLEMS_OF_CHANGES = {
     "412": "it is not as `If-Match` says",
     "413": "the request is too large",
     "415": "a body of another media type",
-    "422": "a file that cannot be understood: the line and the reason; or an `Idempotency-Key` of another request",
+    "422": "a file that cannot be understood, or an `Idempotency-Key` of another request",
 }
 
 
