@@ -223,6 +223,7 @@ CELERY_BEAT_SCHEDULE = {
         crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
     ),
     "silences-due": _every("benchdash.regressions.tasks.silences_due", SILENCES_EVERY_S),
+    "expire-pull-requests": _every("ingest.tasks.expire_pull_requests", crontab(hour="4", minute="45")),
     "delete-old-answers": _every("benchdash.rest.tasks.delete_old_answers", 3600.0),
     "clear-sessions": _every("benchdash.accounts.tasks.clear_sessions", crontab(hour="4", minute="30")),
     **{

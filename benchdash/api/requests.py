@@ -18,6 +18,7 @@ from benchdash.regressions.links import MAX_LENGTH
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import MAX_TOGETHER
 from benchdash.rest.parameters import MAX_ID
+from benchdash.results.baselines import MAX_REASON_LENGTH
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
 from benchdash.results.metric_corrections import WISHES
 from benchdash.results.models import ProjectMetric, Series
@@ -305,6 +306,26 @@ class AnnotationRequest(Body):
     text = serializers.CharField(max_length=500)
     hardware = serializers.CharField(max_length=200, required=False, allow_null=True, allow_blank=True)
     product = serializers.CharField(max_length=200, required=False, allow_null=True, allow_blank=True)
+
+
+class BaselineChange(serializers.Serializer[Any]):
+    """What a branch is held against: a ``commit`` of its own, or its beginning, or a released ``version``."""
+
+    commit = serializers.CharField(max_length=40, required=False)
+    version = serializers.CharField(max_length=100, required=False)
+    reason = serializers.CharField(max_length=MAX_REASON_LENGTH)
+
+
+class BaselineRequest(BaselineChange):
+    """What else tells the place of the branch may be left out where it was measured in one only."""
+
+    project = serializers.CharField(required=False)
+    branch = serializers.CharField(max_length=200)
+    product = serializers.CharField(max_length=100, required=False)
+    build = serializers.CharField(max_length=100, required=False)
+    hardware = serializers.CharField(max_length=100, required=False)
+    configuration = serializers.CharField(max_length=200, required=False)
+    counterpart = serializers.CharField(max_length=200, required=False)
 
 
 class ExclusionsRequest(CorrectionRequest):

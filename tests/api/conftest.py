@@ -14,7 +14,9 @@ from benchdash.alerts.subscriptions import subscribe
 from benchdash.articles.models import Article
 from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Run, Series
+from benchdash.results.baselines import Target, set_baseline
+from benchdash.results.models import Baseline, Run, Series
+from benchdash.results.place import Place
 from benchdash.results.records import SampleTable
 from tests.builders import START, make_project, make_series, make_token, make_user
 
@@ -56,6 +58,7 @@ class World:
     incident: Incident
     subscription: Subscription
     article: Article
+    baseline: Baseline
     clients: dict[str, APIClient]
 
 
@@ -80,7 +83,11 @@ def make_world(db):
             samples=(histogram,),
         )
         run = Run.objects.filter(measurements__series=series).latest("pk")
-        make_series([100, 101], project=project, workload="quartz_writes", branch="quartz-branch")
+        branch = make_series([100, 101], project=project, workload="quartz_writes", branch="quartz-branch")
+        first = branch.measurements.get(value=100).run.version
+        baseline = set_baseline(
+            Place.of(branch), Target(first, branch_group=True), by=Viewer(), reason="quartz"
+        )
         incident = make_incident(series, run)
         subscription, _ = subscribe(project, "quartz@example.org", by=Viewer())
         article = create_article(
@@ -103,7 +110,7 @@ def make_world(db):
             "admin token": make_token(project, Scope.ADMIN),
         }
         clients = {name: client_of(who) for name, who in people.items()}
-        return World(project, series, run, incident, subscription, article, clients)
+        return World(project, series, run, incident, subscription, article, baseline, clients)
 
     return make_world
 

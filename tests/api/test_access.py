@@ -62,6 +62,10 @@ def two_versions(world):
     return {"base": '{"version": "10.6.2", "hardware": "quartz-box"}', "against": version(world)}
 
 
+def baseline(world):
+    return world.baseline.pk
+
+
 def of_run(kind):
     return lambda world: getattr(world.run, f"{kind}_id")
 
@@ -117,6 +121,15 @@ ENDPOINTS = {
     ("POST", "annotation-list"): Endpoint(body={"at": "2026-11-01T00:00:00Z", "text": "a new disk"}),
     ("GET", "annotation-detail"): Endpoint(of=annotation),
     ("DELETE", "annotation-detail"): Endpoint(of=annotation),
+    ("GET", "baseline-list"): Endpoint(),
+    ("POST", "baseline-list"): Endpoint(
+        body={"branch": "quartz-branch", "commit": f"{2:040x}", "reason": "a new start"}
+    ),
+    ("GET", "baseline-detail"): Endpoint(of=baseline),
+    ("PATCH", "baseline-detail"): Endpoint(
+        of=baseline, body={"commit": f"{2:040x}", "reason": "a new start"}
+    ),
+    ("DELETE", "baseline-detail"): Endpoint(of=baseline, query=lambda world: {"reason": "no longer"}),
     ("POST", "exclusions"): Endpoint(
         body=lambda world: {"runs": [run(world)], "excluded": True, "reason": "busy"}
     ),
@@ -166,6 +179,7 @@ CREATED = (
     "webhook-list",
     "annotation-list",
     "article-list",
+    "baseline-list",
 )
 # Rows that do not exist for those who may not triage.
 HIDDEN = ("subscription-detail", "webhook-detail", "webhook-test")
