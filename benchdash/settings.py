@@ -99,9 +99,10 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchdash.privacy.keep_answers_private",
     "benchdash.compression.CompressionMiddleware",
+    "benchdash.rest.cross_origin.allow_other_sites",
     "benchdash.rest.conditional.answer_not_modified",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "benchdash.rest.slashes.SlashMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "benchdash.accounts.time_zones.use_time_zone_of_person",
@@ -222,6 +223,7 @@ CELERY_BEAT_SCHEDULE = {
         crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
     ),
     "silences-due": _every("benchdash.regressions.tasks.silences_due", SILENCES_EVERY_S),
+    "delete-old-answers": _every("benchdash.rest.tasks.delete_old_answers", 3600.0),
     "clear-sessions": _every("benchdash.accounts.tasks.clear_sessions", crontab(hour="4", minute="30")),
     **{
         f"heartbeat-of-{queue}": _every("benchdash.heartbeat", HEARTBEAT_EVERY_S, queue=queue)
@@ -386,6 +388,10 @@ ANONYMOUS_PER_MINUTE = env.int("ANONYMOUS_PER_MINUTE", default=600)
 PICTURES_PER_MINUTE = env.int("PICTURES_PER_MINUTE", default=120)
 # API requests of one token; its uploads are counted apart.
 TOKEN_PER_MINUTE = env.int("TOKEN_PER_MINUTE", default=6000)
+# The answer to a request with an Idempotency-Key is kept for who sends it again within so many hours.
+IDEMPOTENCY_KEY_HOURS = env.float("IDEMPOTENCY_KEY_HOURS", default=24.0)
+# Sites whose scripts may read the API with a browser of somebody who can reach it: none, some, or * for all.
+CORS_ORIGINS = env.list("CORS_ORIGINS", default=[])
 THROTTLE_RATES = {
     "anonymous": f"{ANONYMOUS_PER_MINUTE}/min",
     "token": f"{TOKEN_PER_MINUTE}/min",

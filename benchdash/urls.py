@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from benchdash.api import health
+from benchdash.api.client_file import client_checksum, client_file
 from benchdash.api.views.docs import DocsView, SchemaView
 from benchdash.api.views.unknown import UnknownView
 from benchdash.dashboard.pages.help.views import statistics
@@ -16,6 +17,8 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("client/benchdash.py", client_file, name="client_file"),
+    path("client/benchdash.py.sha256", client_checksum, name="client_checksum"),
     path("api/v1/", include("ingest.urls")),
     path("api/v1/", include("benchdash.api.urls")),
     path("api/schema/", SchemaView.as_view(), name="schema"),

@@ -1,11 +1,13 @@
 """The door for files: ``/api/v1/uploads/``."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, HttpResponseBase, QueryDict
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
@@ -58,6 +60,10 @@ from ingest.storage.raw_bytes import RawData
 
 _MAX_ID = 2**63 - 1
 
+# A header of a sender that kept the file, because nobody answered: for how many seconds, a year at most.
+_WAITED = "Benchdash-Waited"
+_MAX_WAITED_S = 366 * 24 * 3600
+
 _OF_THE_REQUEST = ("project", "dry_run", "csrfmiddlewaretoken")
 _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Companion.Kind.OTHER}
 
@@ -86,10 +92,19 @@ _CHANGED_OR_PREVIEW = PolymorphicProxySerializer(
 
 class UploadListView(_View):
     parser_classes = [MultiPartParser]
+    recognises_repeats = True
     order = ("-pk",)
 
     @extend_schema(
-        parameters=[OpenApiParameter("project", OpenApiTypes.STR, description="as in the form")],
+        parameters=[
+            OpenApiParameter("project", OpenApiTypes.STR, description="as in the form"),
+            OpenApiParameter(
+                _WAITED,
+                OpenApiTypes.INT,
+                OpenApiParameter.HEADER,
+                description="seconds for which the sender had to keep it: the time of receipt is before them",
+            ),
+        ],
         request={"multipart/form-data": UploadRequestSerializer},
         responses={201: ReceivedSerializer, 200: _KNOWN_OR_TRIED, 202: ReceivedSerializer},
     )
@@ -101,7 +116,8 @@ class UploadListView(_View):
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
         project = self._project(form.get("project") or request.query_params.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
-        arrival = of_bound_token(project, _arrival(form, request.FILES), self.viewer.token)
+        sent = _arrival(form, request.FILES, waited=_waited(request))
+        arrival = of_bound_token(project, sent, self.viewer.token)
         if not _yes(form.get("dry_run"), "dry_run"):
             return _answer(receive_one(project, by=self.viewer, arrival=arrival))
         if arrival.is_archive:
@@ -240,7 +256,10 @@ class RawView(_View):
 def _unless_known(request: Request, raw: RawFile, name: str, *, is_text: bool) -> HttpResponseBase:
     """Return the file, which is not even opened for who has it already."""
     known = get_conditional_response(request, etag=_tag(raw))
-    return known or raw_response(raw, name, is_text=is_text)
+    if known is None:
+        return raw_response(raw, name, is_text=is_text)
+    known.headers["ETag"] = _tag(raw)
+    return known
 
 
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
@@ -264,7 +283,17 @@ def _tag(raw: RawFile) -> str:
 # --- reading a request --------------------------------------------------------------------------------------
 
 
-def _arrival(form: QueryDict, files: Any) -> Arrival:
+def _waited(request: Request) -> timedelta | None:
+    """Return for how long the sender had to keep the file; None where it came at once. Raises FieldsError."""
+    text = request.headers.get(_WAITED, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= _MAX_WAITED_S):
+        raise FieldsError([FieldError(_WAITED, f"must be whole seconds, at most {_MAX_WAITED_S}")])
+    return timedelta(seconds=int(text))
+
+
+def _arrival(form: QueryDict, files: Any, *, waited: timedelta | None) -> Arrival:
     """Read a form with its files. Raises FieldsError or FileTooLargeError."""
     errors: list[FieldError] = []
     texts = {name: form.getlist(name) for name in form if name not in files}
@@ -295,6 +324,7 @@ def _arrival(form: QueryDict, files: Any) -> Arrival:
             for file in files.getlist(name)
         ],
         warnings=[*unknown_field_warnings(unknown, known), *warnings],
+        received_at=timezone.now() - waited if waited else None,
     )
 
 

@@ -16,6 +16,7 @@ from benchdash.results.models import (
     Run,
     Series,
     ServerVersion,
+    TouchedSeries,
     Workload,
 )
 from ingest.archives.path_patterns import WHOLE_PATH
@@ -125,6 +126,13 @@ def files_of_its_own(archive: Upload) -> QuerySet[Upload]:
 def files_in(archive_id: int) -> QuerySet[Upload]:
     """Return the uploads that are files of this archive."""
     return Upload.objects.filter(pk__in=ArchiveFile.objects.filter(archive=archive_id).values("upload"))
+
+
+def is_analysed(upload: Upload) -> bool:
+    """Return whether changes were looked for in all series of an upload, or of the files of an archive."""
+    uploads = files_in(upload.pk) if upload.is_archive else Upload.objects.filter(pk=upload.pk)
+    due = TouchedSeries.objects.filter(series__measurements__run__upload_id__in=uploads.values("pk"))
+    return not due.exists()
 
 
 def files_of(archive: Upload, *, sees_reasons: bool) -> QuerySet[ArchiveFile]:

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from benchdash.addresses import absolute
 from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
-from ingest.queries import copies_of, files_of, may_see_raw, run_summaries
+from ingest.queries import copies_of, files_of, is_analysed, may_see_raw, run_summaries
 from ingest.receiving.imports import Received
 
 
@@ -288,9 +288,14 @@ class UploadDetailSerializer(UploadSerializer):
     copies = serializers.SerializerMethodField()
     metadata = serializers.DictField()
     companions = serializers.SerializerMethodField()
+    analysis = serializers.SerializerMethodField(help_text="whether changes were looked for in its series")
 
     class Meta(UploadSerializer.Meta):
-        fields = (*UploadSerializer.Meta.fields, "runs", "copies", "metadata", "companions")
+        fields = (*UploadSerializer.Meta.fields, "runs", "copies", "metadata", "companions", "analysis")
+
+    @extend_schema_field(serializers.ChoiceField(choices=["done", "pending"]))
+    def get_analysis(self, upload: Upload) -> str:
+        return "done" if is_analysed(upload) else "pending"
 
     def get_runs(self, upload: Upload) -> list[dict[str, Any]]:
         return _runs(upload)

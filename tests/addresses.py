@@ -28,6 +28,8 @@ WITHOUT_PROJECT = frozenset(
         "api/.../",  # where nothing is
         "api:token",  # of the token that asks: tests/api/test_token.py
         "assistants:mcp",  # tests/assistants/
+        "client_checksum",  # for everybody: tests/api/test_client_file.py
+        "client_file",
         "dashboard:account",  # of who is signed in: tests/dashboard/pages/account/test_views.py
         "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/mail_links/
         "dashboard:one_click",  # for holders of a signed link, the same

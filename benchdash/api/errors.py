@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 
 _UNNAMED_FIELD = "non_field_errors"
+_UNNAMED_CODE = exceptions.APIException.default_code
 
 
 def exception_handler(
@@ -64,14 +65,19 @@ def problem(
     status: int,
     errors: list[dict[str, Any]],
     *,
+    code: str = "",
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Response:
-    """Return an error; ``more`` are further members of the object."""
+    """Return an error; ``more`` are further members of the object.
+
+    ``code`` names for programs what a status alone does not tell; without one it is that of the status.
+    """
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
+        "code": code or HTTPStatus(status).name.lower(),
         "detail": "; ".join(map(_in_a_sentence, errors[:3])),
         "errors": errors,
         **more,
@@ -88,18 +94,20 @@ def _in_a_sentence(error: Mapping[str, Any]) -> str:
 def _answer(exception: Exception) -> Response | None:
     match exception:
         case FileRefusedError():
-            return problem(422, exception.errors, id=exception.upload_id, url=exception.url)
+            upload_id, url = exception.upload_id, exception.url
+            return problem(422, exception.errors, code="file_refused", id=upload_id, url=url)
         case SelectorError() | GateError():
             candidates = list(exception.candidates)
-            return problem(
-                400, [{"field": exception.field, "message": exception.message, "candidates": candidates}]
-            )
+            code = "ambiguous" if candidates else "invalid"
+            error = {"field": exception.field, "message": exception.message, "candidates": candidates}
+            return problem(400, [error], code=code)
         case FieldsError():
-            return problem(400, [{"field": e.field, "message": e.message} for e in exception.errors])
+            errors = [{"field": e.field, "message": e.message} for e in exception.errors]
+            return problem(400, errors, code="invalid")
         case exceptions.ValidationError():
-            return problem(400, list(_field_errors(exception.detail)))
+            return problem(400, list(_field_errors(exception.detail)), code="invalid")
         case ModelValidationError():
-            return problem(400, list(_field_errors(_model_errors(exception))))
+            return problem(400, list(_field_errors(_model_errors(exception))), code="invalid")
         case NotVisible() | Http404():
             # The same sentence for what is hidden and for what does not exist.
             return problem(404, [{"message": "there is no such thing here"}])
@@ -124,15 +132,20 @@ def _answer(exception: Exception) -> Response | None:
             return problem(404, [{"message": str(exception)}])
         case FileUnavailableError():
             return problem(503, [{"message": str(exception)}], headers={"Retry-After": "5"})
-        case UploadBusyError() | BeingDeleted():
-            return problem(409, [{"message": str(exception)}])
+        case UploadBusyError():
+            return problem(409, [{"message": str(exception)}], code="upload_busy")
+        case BeingDeleted():
+            return problem(409, [{"message": str(exception)}], code="being_deleted")
         case RecordError():
-            return problem(400, [{"field": "", "message": str(exception)}])
+            return problem(400, [{"field": "", "message": str(exception)}], code="invalid")
         case exceptions.ParseError():
-            return problem(400, [{"field": "", "message": _sentence(exception)}])
+            return problem(400, [{"field": "", "message": _sentence(exception)}], code="unreadable")
         case exceptions.APIException():
             return problem(
-                exception.status_code, [{"message": _sentence(exception)}], headers=_headers(exception)
+                exception.status_code,
+                [{"message": _sentence(exception)}],
+                code=exception.default_code if exception.default_code != _UNNAMED_CODE else "",
+                headers=_headers(exception),
             )
     return None
 

@@ -45,11 +45,19 @@ class AsIsField(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-cal
 _PROBLEM = {
     "type": "object",
     "description": "An error. Each of `errors` names the field of the request or the line of the file.",
-    "required": ["type", "title", "status", "detail", "errors"],
+    "required": ["type", "title", "status", "code", "detail", "errors"],
     "properties": {
         "type": {"type": "string"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
+        "code": {
+            "type": "string",
+            "description": "what kind of error it is, for programs: `invalid`, `file_refused`, ...",
+        },
+        "reference": {
+            "type": "string",
+            "description": "of a mistake of ours: where it is in the log",
+        },
         "detail": {"type": "string"},
         "errors": {
             "type": "array",

@@ -574,7 +574,8 @@ class Item(NamedTuple):
     """An upload that is kept in a folder of the spool until the server has taken or refused it.
 
     ``key`` is the same for each try, by which the server knows it again; ``kept_at`` is when it was first to
-    be sent, in seconds since 1970. ``lock`` is open as long as this process deals with it.
+    be sent, in seconds since 1970. ``token_hash`` tells the token it was for from others, which
+    may be those of other projects. ``lock`` is open as long as this process deals with it.
     """
 
     folder: Path
@@ -582,6 +583,7 @@ class Item(NamedTuple):
     url: str
     key: str
     kept_at: float
+    token_hash: str
     form: Form
     lock: BinaryIO
 
@@ -600,7 +602,12 @@ class Item(NamedTuple):
         return self.folder.rename(refused / self.folder.name)
 
 
-def keep(spool: Path, label: str, url: str, form: Form) -> Item:
+def hash_of(token: str) -> str:
+    """Return what tells a token from others, and gives nobody a token."""
+    return hashlib.sha256(token.encode()).hexdigest()[:16]
+
+
+def keep(spool: Path, label: str, server: Server, form: Form) -> Item:
     """Write an upload to the spool: all of it, or nothing. Raises OSError.
 
     The token is not written. It is complete under its own name before anybody sends it.
@@ -616,19 +623,19 @@ def keep(spool: Path, label: str, url: str, form: Form) -> Item:
         ]
         for number, (_, _, content) in enumerate(form.files):
             _write(begun / str(number), content)
-        said = {"label": label, "url": url, "key": key, "kept_at": kept_at}
-        item = {**said, "fields": form.fields, "files": files}
+        said = {"label": label, "url": server.url, "key": key, "kept_at": kept_at}
+        item = {**said, "token_hash": hash_of(server.token), "fields": form.fields, "files": files}
         _write(begun / ITEM_FILE, json.dumps(item, indent=1).encode())
-        lock = _locked(begun / ITEM_FILE)
+        # Locked before others see it; Windows renames no folder in which a file is open.
+        lock = _locked(begun / ITEM_FILE) if fcntl else None
         folder = spool / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(kept_at))}-{key[:8]}"
         begun.rename(folder)
         _settle(spool)
     except BaseException:
         shutil.rmtree(begun, ignore_errors=True)
         raise
-    if lock is None:
-        raise OSError("the new item is locked by another program")
-    return Item(folder, label, url, key, kept_at, _form_of(folder, item), lock)
+    lock = lock or (folder / ITEM_FILE).open("r+b")
+    return _item_of(folder, item, lock)
 
 
 def kept_items(spool: Path) -> list[Path]:
@@ -654,8 +661,7 @@ def take(folder: Path) -> Item | None:
             lock.close()
             return None
         item = json.loads((folder / ITEM_FILE).read_text(encoding="utf-8"))
-        form = _form_of(folder, item)
-        return Item(folder, item["label"], item["url"], item["key"], item["kept_at"], form, lock)
+        return _item_of(folder, item, lock)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -670,11 +676,14 @@ def clear_begun(spool: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _form_of(folder: Path, item: dict[str, Any]) -> Form:
+def _item_of(folder: Path, said: dict[str, Any], lock: BinaryIO) -> Item:
     files: list[tuple[str, str, Content]] = [
-        (file["name"], file["file_name"], folder / file["stored"]) for file in item["files"]
+        (file["name"], file["file_name"], folder / file["stored"]) for file in said["files"]
     ]
-    return Form([(name, value) for name, value in item["fields"]], files)
+    form = Form([(name, value) for name, value in said["fields"]], files)
+    return Item(
+        folder, said["label"], said["url"], said["key"], said["kept_at"], said["token_hash"], form, lock
+    )
 
 
 def _write(path: Path, content: Content) -> None:
@@ -759,7 +768,7 @@ def deliver(form: Form, options: argparse.Namespace, label: str) -> Delivery:
         fate = SENT if answer.is_success else REFUSED if answer.status in _FINAL else FAILED
         return Delivery(label, fate, answer, "" if answer.is_success else answer.sentence())
     try:
-        item = keep(spool_folder(options), label, server.url, form)
+        item = keep(spool_folder(options), label, server, form)
     except OSError as error:
         note(f"{label} cannot be kept in {spool_folder(options)} ({_reason(error)}) and is sent without")
         return _sent(server, form, options, label, key=uuid.uuid4().hex, kept_at=time.time(), is_kept=False)
@@ -892,7 +901,7 @@ def tell(delivery: Delivery, *, as_json: bool = False) -> None:
     if delivery.fate == KEPT:
         note(f"{label}: {delivery.sentence}{where}, and 'benchdash flush' sends it")
     elif delivery.fate == FAILED and delivery.folder:
-        note(f"{label}: {delivery.sentence}{where}: mend the address or the token, then 'benchdash flush'")
+        note(f"{label}: {delivery.sentence}{where}: 'benchdash flush' takes --url and --any-token")
     else:
         note(f"{label}: {'refused: ' if delivery.fate == REFUSED else ''}{delivery.sentence}")
 
@@ -1196,11 +1205,17 @@ def flush(options: argparse.Namespace) -> int:
         if item is None:
             continue
         address = options.url or item.url
-        if address in silent:
+        server = server_of(argparse.Namespace(**{**vars(options), "url": address}))
+        is_for_another = item.token_hash != hash_of(server.token) and not options.any_token
+        if is_for_another:
+            note(
+                f"{folder} ({_on_one_line(item.label)}) was for another token, maybe that of another project;"
+                " --any-token sends it with this one"
+            )
+        if is_for_another or address in silent:
             item.lock.close()
             left += 1
             continue
-        server = server_of(argparse.Namespace(**{**vars(options), "url": address}))
         delivery = _sent(
             server, item.form, options, item.label, key=item.key, kept_at=item.kept_at, is_kept=True
         )
@@ -1231,7 +1246,9 @@ def _tell_flushed(delivery: Delivery) -> None:
 
 def add_flush_options(parser: argparse.ArgumentParser) -> None:
     """Add what is flushed."""
-    parser.add_argument("--list", action="store_true", help="name what is kept and send nothing")
+    add = parser.add_argument
+    add("--list", action="store_true", help="name what is kept and send nothing")
+    add("--any-token", action="store_true", help="send also what was to be sent with another token")
     parser.set_defaults(command=flush)
 
 
@@ -2050,12 +2067,17 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands; ``command`` of its result is the function to call."""
+def _server_options(url: str | None, about_url: str) -> Parser:
     shared = Parser(add_help=False)
-    shared.add_argument("--url", default=os.environ.get("BENCHDASH_URL"), help="address of the dashboard")
+    shared.add_argument("--url", default=url, help=about_url)
     shared.add_argument("--token", default=os.environ.get("BENCHDASH_TOKEN"), help="safer in BENCHDASH_TOKEN")
     shared.add_argument("--ca-file", metavar="FILE", help="certificates to trust (SSL_CERT_FILE)")
+    return shared
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands; ``command`` of its result is the function to call."""
+    shared = _server_options(os.environ.get("BENCHDASH_URL"), "address of the dashboard (BENCHDASH_URL)")
     whole = Parser(prog="benchdash", description="Measure, upload and gate.")
     whole.add_argument("--version", action="version", version=f"benchdash {VERSION}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -2065,7 +2087,9 @@ def parser() -> argparse.ArgumentParser:
     add_delivery_options(command)
     add_upload_options(command)
 
-    command = commands.add_parser("flush", parents=[shared], help="send what is kept in the spool")
+    # What is kept goes to where it was to go.
+    kept = _server_options(None, "send it to this address and not to where it was to go")
+    command = commands.add_parser("flush", parents=[kept], help="send what is kept in the spool")
     add_delivery_options(command)
     add_flush_options(command)
 

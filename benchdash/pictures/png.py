@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from io import BytesIO
 from itertools import pairwise
+from math import ceil, floor
 from typing import Final
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
@@ -96,9 +97,17 @@ def _draw_dot(draw: ImageDraw.ImageDraw, dot: Dot, factor: int, ground: str) -> 
 
 
 def _fill(image: Image.Image, area: Area, factor: int) -> None:
-    mask = Image.new("L", image.size, 0)
-    ImageDraw.Draw(mask).polygon(_scaled(area.places, factor), fill=round(255 * area.opacity))
-    image.paste(ImageColor.getrgb(area.colour), mask=mask)
+    corners = _scaled(area.places, factor)
+    if area.opacity == 1:
+        ImageDraw.Draw(image).polygon(corners, fill=area.colour)
+        return
+    # A mask of the area alone: one of the whole image would cost as much for each.
+    left, top = (floor(min(place[axis] for place in corners)) for axis in (0, 1))
+    right, bottom = (ceil(max(place[axis] for place in corners)) for axis in (0, 1))
+    mask = Image.new("L", (right - left + 1, bottom - top + 1), 0)
+    moved = [(x - left, y - top) for x, y in corners]
+    ImageDraw.Draw(mask).polygon(moved, fill=round(255 * area.opacity))
+    image.paste(ImageColor.getrgb(area.colour), (left, top), mask)
 
 
 def _write(image: Image.Image, text: Text) -> None:

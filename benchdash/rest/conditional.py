@@ -28,11 +28,14 @@ _Handler = Callable[..., HttpResponseBase]
 
 class ChangedMeanwhile(APIException):
     status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_code = "changed_meanwhile"
     default_detail = "this is no longer what If-Match names; read it again, then change it"
 
 
 class BeingChanged(APIException):
     status_code = status.HTTP_409_CONFLICT
+    default_code = "being_changed"
+    wait = 1
     default_detail = "somebody changes this right now; read it again, then change it"
 
 
@@ -60,7 +63,7 @@ def _tagged(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response.headers.setdefault("ETag", tag_of(response))
         if not response.has_header("Cache-Control"):
             patch_cache_control(response, private=True, no_cache=True)
-    if not response.has_header("ETag") or "If-Match" in request.headers:
+    if not response.has_header("ETag") or not {"If-Match", "If-Unmodified-Since"}.isdisjoint(request.headers):
         return response
     changed_at = parse_http_date_safe(response.headers.get("Last-Modified", ""))
     found = get_conditional_response(request, response.headers["ETag"], changed_at, response) or response

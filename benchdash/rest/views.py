@@ -1,6 +1,8 @@
 """The base of all views of the API: what is the same of every request and answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from django.utils.functional import cached_property
@@ -13,7 +15,9 @@ from rest_framework.views import APIView
 from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.rest import fields, parameters
 from benchdash.rest.conditional import only_if_unchanged
+from benchdash.rest.deprecation import deprecation_headers
 from benchdash.rest.fields import Wanted
+from benchdash.rest.idempotency import HEADER, once
 from benchdash.rest.operations import operation_of
 from benchdash.throttling import AnonymousThrottle, MinuteThrottle, TokenThrottle
 
@@ -23,7 +27,10 @@ _CHANGES = ("PATCH", "PUT", "DELETE")
 class ApiView(APIView):
     # Parameters that it reads at every address, whether the schema lists them or not.
     common_parameters: Sequence[str] = ()
+    # Whether what POST makes is found again by its content, so that it needs no transaction with its answer.
+    recognises_repeats = False
     _wanted: Wanted | None = None
+    _deprecation: Mapping[str, str] = MappingProxyType({})
 
     @cached_property
     def viewer(self) -> Viewer:
@@ -45,22 +52,25 @@ class ApiView(APIView):
         self._read_parameters(request)
         if request.method in _CHANGES and "If-Match" in request.headers:
             self._wrap_handler(only_if_unchanged)
+        if request.method == "POST" and HEADER in request.headers:
+            self._wrap_handler(partial(once, in_one_transaction=not self.recognises_repeats))
 
     def finalize_response(
         self, request: Request, response: Response, *arguments: Any, **options: Any
     ) -> Response:
         if self._wanted is not None and isinstance(response, Response) and response.status_code == 200:
             response.data = fields.only(response.data, self._wanted)
-        for limit in self._limits:
-            for name, value in limit.headers.items():
-                response.headers[name] = value
+        for headers in (self._deprecation, *(limit.headers for limit in self._limits)):
+            for name, value in headers.items():
+                # A page may have a link already.
+                response.headers[name] = ", ".join(filter(None, (response.headers.get(name), value)))
         return super().finalize_response(request, response, *arguments, **options)
 
     @cached_property
     def _limits(self) -> list[MinuteThrottle]:
         return self.limits()
 
-    def _wrap_handler(self, wrap: Any) -> None:
+    def _wrap_handler(self, wrap: Callable[[Any], Any]) -> None:
         name = str(self.request.method).lower()
         if handler := getattr(self, name, None):
             setattr(self, name, wrap(handler))
@@ -73,6 +83,7 @@ class ApiView(APIView):
         operation = operation_of(request)
         if operation is None:
             return
+        self._deprecation = deprecation_headers(operation, request.query_params)
         known = {*operation.parameters, *self.common_parameters}
         if strange := [name for name in request.query_params if name not in known]:
             raise ValidationError(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
@@ -43,15 +44,26 @@ _Errors = list[dict[str, Any]]
 
 
 class FileSet:
-    """The files of a container, and what goes with what. ``shared`` are companions of every file."""
+    """The files of a container, and what goes with what.
 
-    def __init__(self, container: Container, rules: PathRules, shared: Sequence[CompanionFile] = ()) -> None:
+    ``shared`` are companions of every file; ``received_at`` is when the container came, None is now.
+    """
+
+    def __init__(
+        self,
+        container: Container,
+        rules: PathRules,
+        shared: Sequence[CompanionFile] = (),
+        *,
+        received_at: datetime | None = None,
+    ) -> None:
         """Plan what becomes of the files. Raises PatternError."""
         self.container = container
         self._members = {member.path: member for member in container.members}
         asked = may_be_companions(self._members, rules)[:_MAX_ASKED]
         self.plan = plan(self._members, rules, {path for path in asked if self.companion_format(path)})
         self._shared = tuple(shared)
+        self._received_at = received_at
         self._companion: Callable[[str], CompanionFile] = lru_cache(_MAX_CACHED)(self._read_companion)
         self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_MAX_CACHED)(self._read_meta)
 
@@ -92,7 +104,9 @@ class FileSet:
             raise FieldsError([FieldError(of_archive[0], "is of the archive and not of a file in it")])
         metadata, warnings = read_metadata(values)
         companions = [*self._shared, *map(self._companion, file.companions)]
-        return Arrival(file.path, _raw_data(member), metadata, companions, warnings, came_alone)
+        data = _raw_data(member)
+        arrival = Arrival(file.path, data, metadata, companions, warnings, came_alone)
+        return replace(arrival, received_at=self._received_at)
 
     def companion_format(self, path: str) -> str:
         """Return the companion format that knows a file by its content; empty for a result and for others."""

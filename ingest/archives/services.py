@@ -172,7 +172,8 @@ def _import(archive: Upload, *, ends_at: float | None = None) -> None:
         with raw_bytes.open_seekable(archive.raw) as file, _unpacked(file, archive.name) as container:
             rows = archive.companions.select_related("raw").order_by("pk")
             companions = [CompanionFile(one.kind, one.name, RawData(raw_bytes.read(one.raw))) for one in rows]
-            file_set = FileSet(container, path_rules(metadata), companions)
+            rules = path_rules(metadata)
+            file_set = FileSet(container, rules, companions, received_at=archive.received_at)
             _note_files(archive, file_set)
             _take_files(archive, file_set, ends_at)
     except (ContainerError, PatternError) as error:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from django.conf import settings
@@ -35,7 +36,8 @@ class Arrival:
     """A file with all that is said of it. ``warnings`` are those of reading the metadata.
 
     ``came_alone`` is not true of a file out of an archive. ``bound_to`` is the machine of which an archive
-    may have runs, empty for any.
+    may have runs, empty for any. ``received_at`` is when its sender first had it to send, or when its archive
+    came; None is now.
     """
 
     file_name: str
@@ -45,6 +47,7 @@ class Arrival:
     warnings: Sequence[str] = ()
     came_alone: bool = True
     bound_to: str = ""
+    received_at: datetime | None = None
 
     @cached_property
     def is_archive(self) -> bool:

@@ -91,9 +91,9 @@ def receive(
         if one.identity in errors:
             continue
         if one.identity not in known and one.identity not in new:
-            now = timezone.now()
+            since = one.received_at or timezone.now()
             try:
-                new[one.identity] = _NewFile(one, now, _understand(project, one, received_at=now))
+                new[one.identity] = _NewFile(one, since, _understand(project, one, received_at=since))
             except FieldsError as error:
                 errors[one.identity] = error
     stored = _store(project, list(new.values()), by=by, quiet=quiet)
@@ -228,7 +228,7 @@ def _upload_row(
         user=by.user,
         token=by.token,
         received_at=file.received_at,
-        queued_at=file.received_at,
+        queued_at=timezone.now(),
     )
     if understood:
         upload.state = Upload.State.REFUSED if understood.errors else Upload.State.IMPORTED

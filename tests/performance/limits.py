@@ -40,7 +40,7 @@ LIMITS: Final = {
     "configurations": Limit(3, 0.6, 0.6),
     "workloads": Limit(3, 4.6, 0.8),
     "uploads": Limit(3, 27.7, 3.9),
-    "an upload": Limit(9, 8.8, 1.3),
+    "an upload": Limit(10, 8.8, 1.3),
     "articles": Limit(3, 5.4, 0.9),
     "subscriptions": Limit(3, 9.3, 1.0),
     "audit log": Limit(3, 10.0, 1.1),

@@ -40,11 +40,12 @@ def test_who_has_an_answer_already_is_not_sent_it_again(client):
 
 
 @pytest.mark.django_db
-def test_a_raw_file_that_is_there_already_is_not_read(client, django_assert_max_num_queries):
+def test_a_raw_file_that_is_there_already_is_not_read(client):
     upload = make_upload(make_project(public=True, raw_files_are_public=True))
     address = f"/api/v1/uploads/{upload.pk}/raw/"
     again = client.get(address, headers={"if-none-match": f'"{upload.raw.sha256}"'})
     assert (again.status_code, again.content) == (304, b"")
+    assert again["ETag"] == f'"{upload.raw.sha256}"'
     assert client.get(address)["ETag"] == f'"{upload.raw.sha256}"'
 
 

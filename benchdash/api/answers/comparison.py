@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from benchdash.api.answers.fields import AsIs, CountField, fields_of, printed_unit_fields
@@ -222,6 +222,7 @@ class GateSideSerializer(serializers.Serializer[Any]):
         return gate.sides.product.name if gate.sides.product else ""
 
 
+@extend_schema_serializer(deprecate_fields=["more_runs"])
 class GateSerializer(serializers.Serializer[Any]):
     """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
 

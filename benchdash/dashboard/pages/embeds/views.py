@@ -32,9 +32,9 @@ from benchdash.throttling import PictureThrottle, place_of
 FRESH_S: Final = 300
 """So long others may show an answer again without asking."""
 FRESH_REFUSAL_S: Final = 60
-WIDTHS: Final = (240, 800, 1600)
+WIDTHS: Final = (240, 800, 1200)
 """The least, the usual and the largest width of a picture, in points."""
-HEIGHTS: Final = (160, 400, 1000)
+HEIGHTS: Final = (160, 400, 800)
 
 _SVG: Final = "image/svg+xml"
 _View = Callable[..., HttpResponse]

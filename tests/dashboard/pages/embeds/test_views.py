@@ -154,7 +154,7 @@ def test_a_chart_is_a_picture_of_the_asked_size_with_hostile_names(client, proje
     least = Image.open(
         BytesIO(client.get("/p/demo/embed/history.png?width=1&height=99999&theme=dark").content)
     )
-    assert (least.size, least.convert("RGB").getpixel((1, 1))) == ((480, 2000), (0x15, 0x1B, 0x23))
+    assert (least.size, least.convert("RGB").getpixel((1, 1))) == ((480, 1600), (0x15, 0x1B, 0x23))
 
 
 def test_every_kind_of_chart_is_drawn(client, project):
@@ -223,3 +223,19 @@ def test_the_page_of_a_chart_leads_to_what_others_copy(client, project):
         assert said in handed_out
     assert "Make a signed link" not in handed_out
     assert "badge.svg?kind=geomean" in client.get("/p/demo/share/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("what", "statements", "kilobytes"),
+    [("badge.svg", 12, 1), ("badge.svg?kind=geomean", 14, 1), ("embed/history.svg", 14, 23)],
+)
+def test_an_answer_takes_few_statements_and_bytes(
+    client, project, django_assert_max_num_queries, what, statements, kilobytes
+):
+    for threads in range(1, 6):
+        make_series(STEP, project=project, threads=threads)
+    analyse_touched()
+    with django_assert_max_num_queries(statements):
+        answer = client.get(f"/p/demo/{what}")
+    assert answer.status_code == 200
+    assert len(answer.content) < kilobytes * 1000
