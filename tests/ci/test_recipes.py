@@ -229,7 +229,7 @@ def test_buildbot_measures_a_change_of_main_and_fails_on_a_loss(repository):
 def test_a_night_of_cron_has_its_control_and_keeps_what_a_dashboard_that_is_down_cannot_take(
     repository, live_server
 ):
-    commit = repository.commit(1000)
+    commit = repository.commit(1001)
     (repository.folder / "control").mkdir()
     (repository.folder / "control/figures").write_text(figures(900))
     (repository.folder / "benchdash.py").write_bytes(CLIENT.read_bytes())
