@@ -5,11 +5,13 @@ import threading
 import time
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 AUDIENCE = "https://bench.example.org"
+SECRET_OF_JOB = "a secret of the job"
 
 
 @cache
@@ -39,7 +41,7 @@ class IssuerServer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 outer.requests.append(self.path)
-                body = outer.answer or json.dumps(outer.jwks()).encode()
+                body = outer.answer or json.dumps(outer.told(self.path, self.headers)).encode()
                 self.send_response(500 if outer.is_down else 200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -59,6 +61,13 @@ class IssuerServer:
 
     def settings(self, claims="github"):
         return json.dumps({self.url: {"jwks": f"{self.url}/jwks", "claims": claims}})
+
+    def told(self, path, headers):
+        """Give the JWKS or, to a job that knows its secret, a token for the audience that it names."""
+        if not path.startswith("/token?"):
+            return self.jwks()
+        is_job = headers["Authorization"] == f"Bearer {SECRET_OF_JOB}"
+        return {"value": self.token(aud=parse_qs(urlsplit(path).query)["audience"][0])} if is_job else {}
 
     def jwks(self):
         return {"keys": [_public(key, kid) for kid, key in self.keys.items()]}

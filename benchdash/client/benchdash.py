@@ -2,7 +2,8 @@
 """Measure, upload and gate from any machine: the command line of benchdash.
 
 One file for Python 3.8 or newer, with nothing to install beside it. The environment says where the dashboard
-is (BENCHDASH_URL) and who asks (BENCHDASH_TOKEN); options of the same names win.
+is (BENCHDASH_URL) and who asks (BENCHDASH_TOKEN); options of the same names win. Without a token, a job of
+GitHub Actions or GitLab CI shows the one that its CI signs for it.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from typing import (
     Callable,
     Iterable,
     Iterator,
+    Mapping,
     NamedTuple,
     NoReturn,
     Sequence,
@@ -60,6 +62,7 @@ VERSION = "1.0"
 # How a command ends. A gate that passed and an upload that was taken are both fine.
 EXIT_FINE, EXIT_REGRESSED, EXIT_CANNOT_TELL, EXIT_ERROR = 0, 1, 2, 3
 REQUEST_TIMEOUT_S = 120
+IDENTITY_TIMEOUT_S = 30
 CHUNK_BYTES = 256 * 1024
 
 
@@ -1388,8 +1391,10 @@ def send_run(measured: Measured, number: int, session: str, options: argparse.Na
     delivery = deliver(form, options, measured.side.name)
     tell(delivery)
     if delivery.fate in (REFUSED, FAILED) and not delivery.folder:
-        kept = keep(spool_folder(options), measured.side.name, options.url, form)
+        kept = keep(spool_folder(options), measured.side.name, server_of(options), form)
         note(f"what was measured is in {kept.set_aside(delivery.sentence)}")
+    if delivery.fate == KEPT:
+        options.retry_for = 0.0  # the next run need not wait for the same server
     return delivery.exit_code(strict=options.strict)
 
 
@@ -1857,7 +1862,9 @@ def missing_sessions(answer: dict[str, Any]) -> int:
 def measure_more(options: argparse.Namespace) -> None:
     """Measure one session by the command of the user. Raises ClientError where it fails."""
     session = new_session_name()
-    environment = {SESSION_VARIABLE: session, "BENCHDASH_URL": options.url, "BENCHDASH_TOKEN": options.token}
+    environment = {SESSION_VARIABLE: session, "BENCHDASH_URL": options.url}
+    if options.token:
+        environment["BENCHDASH_TOKEN"] = options.token
     end = subprocess.run(  # noqa: S602 - it is a line for the shell
         options.run_more,
         shell=True,
@@ -1998,6 +2005,33 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=gate)
 
 
+# --- identity -----------------------------------------------------------------------------------------------
+
+
+def identity_token(url: str, environment: Mapping[str, str]) -> str:
+    """Return the token that the CI signs for this job and this dashboard; empty where it signs none.
+
+    GitLab puts it into a variable, GitHub Actions is asked for it. It lives for minutes. Raises ClientError.
+    """
+    if ready := environment.get("BENCHDASH_ID_TOKEN"):
+        return ready
+    address = environment.get("ACTIONS_ID_TOKEN_REQUEST_URL", "")
+    secret = environment.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "")
+    if not (address and secret):
+        return ""
+    audience = urllib.parse.urlencode({"audience": url})
+    request = urllib.request.Request(f"{address}{'&' if '?' in address else '?'}{audience}")
+    request.add_header("Authorization", f"Bearer {secret}")
+    try:
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=IDENTITY_TIMEOUT_S) as response:
+            token = _read_json(response.read()).get("value")
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise ClientError(f"GitHub gives no token for this job: {error}") from None
+    if not isinstance(token, str) or not token:
+        raise ClientError("GitHub gives no token for this job; has it 'permissions: id-token: write'?")
+    return token
+
+
 # --- about --------------------------------------------------------------------------------------------------
 
 
@@ -2032,12 +2066,8 @@ class Parser(argparse.ArgumentParser):
 
 def server_of(options: argparse.Namespace) -> Server:
     """Return the server that options or environment name. Raises ClientError where neither does."""
-    for name in ("url", "token"):
-        if not getattr(options, name):
-            raise ClientError(f"set BENCHDASH_{name.upper()} or give --{name}")
-    token = options.token.strip()
-    if not (token.isascii() and token.isprintable() and " " not in token):
-        raise ClientError("BENCHDASH_TOKEN is no token: it holds a blank or a letter that none has")
+    if not options.url:
+        raise ClientError("set BENCHDASH_URL or give --url")
     url = re.sub(r"/+(?:api(?:/v1)?(?:/uploads)?/*)?$", "", options.url.strip())
     try:
         parts = urllib.parse.urlsplit(url)
@@ -2048,6 +2078,11 @@ def server_of(options: argparse.Namespace) -> Server:
         raise ClientError(f"BENCHDASH_URL must begin with https:// or http://, not be '{options.url}'")
     if parts.query or parts.fragment or parts.username:
         raise ClientError(f"BENCHDASH_URL must be the address of the front page, not '{options.url}'")
+    token = (options.token or identity_token(url, os.environ)).strip()
+    if not token:
+        raise ClientError("set BENCHDASH_TOKEN or give --token")
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise ClientError("BENCHDASH_TOKEN is no token: it holds a blank or a letter that none has")
     if parts.scheme == "http" and not _is_loopback(host) and not _warned:
         _warned.add(url)
         note(f"{url} is not encrypted: whoever is on the way can read the token; use https://")

@@ -14,7 +14,7 @@ from tests.builders import make_project, make_token
 CLIENT = Path(client.__file__)
 ROOT = Path(__file__).parents[2]
 # What is set where the tests themselves run in CI.
-OF_CI = ("CI", "GITHUB_", "GITLAB_", "JENKINS_", "BUILDBOT_", "RUNNER_")
+OF_CI = ("CI", "ACTIONS_", "GITHUB_", "GITLAB_", "JENKINS_", "BUILDBOT_", "RUNNER_")
 
 
 class Client:

@@ -79,7 +79,7 @@ LIMITS: Final = {
     "page: subscriptions": Limit(10, 87, 10.8),
     "page: alerts": Limit(7, 56, 4.8),
     "page: audit log": Limit(8, 35.4, 3.9),
-    "page: tokens": Limit(4, 8.8, 3.1),
+    "page: tokens": Limit(5, 15.5, 4.6),
     "page: project settings": Limit(4, 15, 4.2),
     "page: documentation of the API": Limit(2, 6.0, 2.5),
     "1,000 readings in one POST": Limit(22, 21.3, 1.8),

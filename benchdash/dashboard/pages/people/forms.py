@@ -1,10 +1,15 @@
 """The forms of subscriptions, tokens, members and settings."""
 
+import dataclasses
+from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
+from django.utils import timezone
 
+from benchdash.accounts.identities.services import Conditions
 from benchdash.accounts.models import Project, Role, Scope, User
 from benchdash.regressions.links import IN_BUG_TEMPLATE, IN_COMPARE_TEMPLATE, MAX_LENGTH, check_template
 from benchdash.regressions.options import (
@@ -19,13 +24,14 @@ from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S
 
 _LISTS: Final = (RELEASE_LINE_ORDER, LINES_NOT_COMPARED, BRANCH_ORIGINS)
 _TEMPLATES: Final = (COMPARE_TEMPLATE, BUG_TEMPLATE)
+_LIFETIMES: Final = (30, 90, 365)
+CONDITIONS: Final = tuple(one.name for one in dataclasses.fields(Conditions))
 _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public", "is_relative_only")
 
 
-class TokenForm(forms.Form):
-    name = forms.CharField(
-        max_length=100, help_text="Where it is used, such as the name of a machine or a job."
-    )
+class _RightsForm(forms.Form):
+    """What a token may do, and until when."""
+
     scopes = forms.MultipleChoiceField(
         choices=[
             (
@@ -43,6 +49,80 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         label="It may",
     )
+    hardware = forms.CharField(
+        required=False,
+        max_length=100,
+        help_text="If named, it sends only what this machine measured, and it may upload and read alone.",
+        widget=forms.TextInput(attrs={"list": "known-hardware", "autocomplete": "off"}),
+    )
+    expires = forms.TypedChoiceField(
+        coerce=int, empty_value=None, required=False, initial=_LIFETIMES[1], label="It expires"
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        today = timezone.now()
+        self.fields["expires"].choices = [  # type: ignore[attr-defined] # it is a field of choices
+            *((days, f"in {days} days, on {today + timedelta(days=days):%Y-%m-%d}") for days in _LIFETIMES),
+            ("", "never"),
+        ]
+
+    def rights(self) -> dict[str, Any]:
+        """Return the arguments of the services that make a token."""
+        wanted = self.cleaned_data
+        return {
+            "name": wanted["name"],
+            "scopes": wanted["scopes"],
+            "hardware": wanted["hardware"],
+            "expires_in_days": wanted["expires"],
+        }
+
+
+class TokenForm(_RightsForm):
+    name = forms.CharField(
+        max_length=100, help_text="Where it is used, such as the name of a machine or a job."
+    )
+    field_order = ("name",)
+
+
+class TrustForm(_RightsForm):
+    """A repository whose jobs need no secret."""
+
+    issuer = forms.ChoiceField(label="Its jobs run on")
+    repository = forms.CharField(
+        max_length=300, help_text="org/name of GitHub, or the path of a project of GitLab; letter by letter."
+    )
+    repository_id = forms.CharField(
+        required=False,
+        max_length=30,
+        label="Number of the repository",
+        help_text="Its first job tells it if you do not. Who takes over the name of a repository that was"
+        " renamed has another number, and does not get in.",
+    )
+    branch = forms.CharField(
+        required=False, max_length=250, help_text="Jobs of pull requests are on no branch. Empty: all jobs."
+    )
+    environment = forms.CharField(required=False, max_length=250, help_text="Empty: all jobs.")
+    workflow = forms.CharField(
+        required=False,
+        max_length=250,
+        help_text="The path of its file, such as .github/workflows/bench.yml. Empty: all workflows.",
+    )
+    protected_only = forms.BooleanField(required=False, label="Only jobs of protected branches and tags")
+    name = forms.CharField(
+        required=False, max_length=100, label="Known as", help_text="Empty: by the name of the repository."
+    )
+    field_order = CONDITIONS
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, auto_id="trust_%s", **options)
+        self.fields["issuer"].choices = [  # type: ignore[attr-defined] # it is a field of choices
+            (one.url, f"{one.host_name}, {urlsplit(one.url).netloc}")
+            for one in settings.OIDC_ISSUERS.values()
+        ]
+
+    def conditions(self) -> Conditions:
+        return Conditions(**{name: self.cleaned_data[name] for name in CONDITIONS})
 
 
 def _number(label: str, most: int) -> forms.FloatField:

@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 
 from benchdash.accounts import services as accounts
 from benchdash.accounts.access import viewer_of
+from benchdash.accounts.identities.services import trust_repository
 from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
 from benchdash.dashboard.pages.people import forms
 from benchdash.dashboard.shell import filters
@@ -26,10 +27,11 @@ from benchdash.dashboard.shell.project_page import (
     project_form,
     project_page,
 )
+from benchdash.results.models import Hardware
 from ingest.removal import begin_removal
 
 _PAGE: Final = 50
-_MAX_MAILS: Final = 20
+_MAX_MACHINES: Final = 200
 
 
 @never_cache
@@ -38,19 +40,52 @@ def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """List the tokens; a new one's secret is in the answer to its form, and nowhere else."""
     page.require(Scope.ADMIN)
     form = forms.TokenForm(request.POST or None)
-    made, secret, status = None, "", 422 if request.method == "POST" else 200
     if form.is_valid():
-        wanted = form.cleaned_data
-        made, secret = accounts.create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
-        form, status = forms.TokenForm(), 201
-    known = Token.objects.filter(project=page.project).select_related("created_by")
+        try:
+            made, secret = accounts.create_token(page.project, by=page.viewer, **form.rights())
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return _tokens_page(request, page, made=made, secret=secret)
+    return _tokens_page(request, page, form=form)
+
+
+@project_action
+def trust_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """Trust the jobs of a repository, which then need no secret."""
+    page.require(Scope.ADMIN)
+    form = forms.TrustForm(request.POST)
+    if form.is_valid():
+        try:
+            trust = trust_repository(page.project, form.conditions(), by=page.viewer, **form.rights())
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return page.done(request, f"The jobs of {trust.repository} act as {trust.token}.", "tokens")
+    return _tokens_page(request, page, trust_form=form)
+
+
+def _tokens_page(
+    request: HttpRequest,
+    page: ProjectPage,
+    *,
+    form: forms.TokenForm | None = None,
+    trust_form: forms.TrustForm | None = None,
+    made: Token | None = None,
+    secret: str = "",
+) -> HttpResponse:
+    machines = Hardware.objects.filter(project=page.project).order_by("name")
+    known = Token.objects.filter(project=page.project).select_related("created_by", "trust")
     context = {
-        "form": form,
+        "form": form or forms.TokenForm(),
+        "trust_form": trust_form or forms.TrustForm(),
+        "machines": machines.values_list("name", flat=True)[:_MAX_MACHINES],
         "tokens": known.order_by(F("revoked_at").desc(nulls_first=True), "-created_at"),
         "made": made,
         "secret": secret,
         "command": upload_command(secret) if made and Scope.UPLOAD in made.scopes else "",
     }
+    status = 201 if made else 422 if request.method == "POST" else 200
     return page.render(request, "dashboard/tokens.html", context, status=status)
 
 
@@ -191,6 +226,7 @@ _AUDIT_FIELDS: Final = {"action": "action", "user": "user__email", "token": "tok
 urlpatterns = [
     path("tokens/", tokens, name="tokens"),
     path("tokens/<int:pk>/revoke/", token_revoke, name="token_revoke"),
+    path("trusts/", trust_add, name="trust_add"),
     path("settings/", project_settings, name="project_settings"),
     path("settings/members/", member_add, name="member_add"),
     path("settings/members/<int:pk>/role/", member_role, name="member_role"),

@@ -1,12 +1,14 @@
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry, Project, Role, Scope, Token
+from benchdash.accounts.models import AuditEntry, Project, Role, Scope, Token, Trust
 from benchdash.accounts.services import create_token, find_token, revoke_token
 from benchdash.alerts.models import Alert
 from benchdash.alerts.subscriptions import subscribe
@@ -84,6 +86,7 @@ def test_those_of_a_private_project_do_not_exist_for_outsiders(client, page):
     "address",
     [
         "tokens/1/revoke/",
+        "trusts/",
         "settings/delete/",
         "settings/members/",
         "settings/members/1/role/",
@@ -154,6 +157,41 @@ def test_a_revoked_token_is_refused_and_stays_listed(client, project, admin):
     assert "× revoked" in text
     assert find_token(secret) is None
     assert client.post(f"/p/nightly/tokens/{token.pk}/revoke/").status_code == 404
+
+
+def test_a_token_says_until_when_it_holds_and_for_which_machine(client, project, admin):
+    sent = {"name": "ci", "scopes": ["upload"], "expires": "30", "hardware": "bench-03"}
+    assert client.post("/p/nightly/tokens/", sent).status_code == 201
+    token = Token.objects.get()
+    assert (token.hardware, round((token.expires_at - token.created_at) / timedelta(days=1))) == (
+        *("bench-03", 30),
+    )
+    assert "for bench-03 alone" in shown(client, "tokens")
+    for days, text in ((3.01, "in 3 days"), (-3.01, "expired 3 days ago")):
+        Token.objects.update(expires_at=timezone.now() + timedelta(days=days))
+        assert text in shown(client, "tokens")
+    sent = {"name": "ci", "scopes": ["upload", "admin"], "hardware": "bench-03"}
+    assert "uploads and reads, and does nothing else" in text_of(client.post("/p/nightly/tokens/", sent))
+
+
+def test_the_jobs_of_a_repository_are_trusted_on_the_page(client, project, admin):
+    sent = {
+        "issuer": "https://token.actions.githubusercontent.com",
+        "repository": "org/name",
+        "branch": "main",
+        "scopes": ["upload"],
+        "expires": "",
+    }
+    text = said_after(client, client.post("/p/nightly/trusts/", sent))
+    assert "The jobs of org/name act as GitHub org/name" in text
+    assert "org/name, branch main" in text
+    again = client.post("/p/nightly/trusts/", sent)
+    assert (again.status_code, Trust.objects.count()) == (422, 1)
+    assert "The project trusts these jobs already" in text_of(again)
+    entry = AuditEntry.objects.get(action="repository trusted")
+    assert (entry.detail["branch"], entry.detail["expires"]) == ("main", "never")
+    client.post(f"/p/nightly/tokens/{Token.objects.get().pk}/revoke/")
+    assert client.post("/p/nightly/trusts/", sent).status_code == 302
 
 
 def test_a_token_of_another_project_cannot_be_revoked_here(client, project, admin):
