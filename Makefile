@@ -11,7 +11,7 @@ $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
 # --- what people type -----------------------------------------------------------------------------------------
 
-.PHONY: help run test slow scenario lint fuzz cuts screenshots bench bench-detection requirements upgrade clean
+.PHONY: help run test slow scenario examples schemathesis lint fuzz cuts screenshots bench bench-detection requirements upgrade clean
 help:
 	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
 	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
@@ -23,6 +23,8 @@ help:
 	@echo 'make cuts          cut every real file at every line and 200 other places: takes an hour'
 	@echo 'make bench         measure every request, to ten million measurements; takes an hour, 6 GB of disk;'
 	@echo '                   BENCH="--sizes 0 --requests 2" only tries it; "--help" tells what else there is'
+	@echo 'make examples      ask the API again for the examples of its schema'
+	@echo 'make schemathesis  ask a live server whatever the schema allows, and more; takes a quarter of an hour'
 	@echo 'make screenshots   take the pictures of the documentation again'
 	@echo 'make bench-detection  measure how changes are found, beside public detectors; SHARED=../shared'
 	@echo 'make requirements  pin and hash what pyproject.toml asks for; what is pinned already stays'
@@ -43,6 +45,13 @@ slow: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 
 scenario: .venv/dev.stamp .venv/compiled.stamp
 	@$(VENV) -m pytest -m slow tests/scenario
+
+examples: .venv/dev.stamp .venv/compiled.stamp
+	@WRITE_EXAMPLES=1 $(VENV) -m pytest -q tests/api/test_examples.py
+
+EXAMPLES ?= 50
+schemathesis: .venv/dev.stamp .venv/compiled.stamp
+	@EXAMPLES=$(EXAMPLES) $(VENV) -m pytest -q -m slow tests/api/test_contract.py
 
 lint: .venv/dev.stamp
 	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment

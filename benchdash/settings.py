@@ -223,6 +223,7 @@ CELERY_BEAT_SCHEDULE = {
         crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
     ),
     "silences-due": _every("benchdash.regressions.tasks.silences_due", SILENCES_EVERY_S),
+    "expire-pull-requests": _every("ingest.tasks.expire_pull_requests", crontab(hour="4", minute="45")),
     "delete-old-answers": _every("benchdash.rest.tasks.delete_old_answers", 3600.0),
     "clear-sessions": _every("benchdash.accounts.tasks.clear_sessions", crontab(hour="4", minute="30")),
     **{
@@ -411,7 +412,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_PARSER_CLASSES": ["benchdash.parsing.GuardedJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["benchdash.rendering.FastJSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "benchdash.api.schema.Operations",
     "EXCEPTION_HANDLER": "benchdash.api.errors.exception_handler",
     # ?format=csv is the contract's, handled by the views themselves.
     "URL_FORMAT_OVERRIDE": None,
@@ -435,9 +436,16 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "benchdash.api.schema.add_problems",
         "benchdash.api.schema.add_fields",
+        "benchdash.api.schema.complete_parameters",
+        "benchdash.api.schema.add_tags",
+        "benchdash.api.schema.add_examples",
     ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
+    "SERVERS": [{"url": "/", "description": "this installation"}],
+    # Bodies of PATCH are declared like all others: what may be left out says so itself.
+    "COMPONENT_SPLIT_PATCH": False,
     "WEBHOOKS": ["benchdash.api.views.webhooks.delivery"],
     "ENUM_NAME_OVERRIDES": {
         "CellVerdictEnum": ["better", "worse", "likely_better", "likely_worse", "same", "unknown"],

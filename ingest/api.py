@@ -10,7 +10,12 @@ from django.http import FileResponse, HttpResponseBase, QueryDict
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    PolymorphicProxySerializer,
+    extend_schema,
+    extend_schema_view,
+)
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
@@ -133,7 +138,9 @@ class UploadListView(_View):
         parameters=[
             OpenApiParameter("project", OpenApiTypes.STR),
             OpenApiParameter("state", OpenApiTypes.STR, enum=Upload.State.values),
-            OpenApiParameter("archive", OpenApiTypes.INT, description="the files of this archive"),
+            OpenApiParameter(
+                "archive", {"type": "integer", "minimum": 1}, description="the files of this archive"
+            ),
             *PAGE_PARAMETERS,
         ],
         responses=UploadPageSerializer,
@@ -236,7 +243,12 @@ class UploadDetailView(_View):
 
 
 class RawView(_View):
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(
+        responses={
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            (200, "text/plain"): OpenApiTypes.STR,
+        }
+    )
     def get(self, request: Request, pk: int, companion: int | None = None) -> HttpResponseBase:
         """Return the bytes as they were received, of an upload or of a file beside it.
 
@@ -262,6 +274,11 @@ def _unless_known(request: Request, raw: RawFile, name: str, *, is_text: bool) -
         return raw_response(raw, name, is_text=is_text)
     known.headers["ETag"] = _tag(raw)
     return known
+
+
+@extend_schema_view(get=extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}))
+class CompanionRawView(RawView):
+    """The same for a file beside an upload, which is never taken for text."""
 
 
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.addresses import absolute
+from benchdash.results.pull_requests import MAX_NUMBER
 from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import copies_of, files_of, is_analysed, may_see_raw, run_summaries
@@ -40,6 +41,13 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     commit = serializers.RegexField("^[0-9a-fA-F]{7,40}$", required=False)
     committed_at = serializers.DateTimeField(required=False)
     branch = serializers.CharField(required=False, help_text="without one it is a release")
+    pull_request = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_NUMBER,
+        help_text="its runs are kept apart from all branches, as pull/<number>",
+    )
+    base_branch = serializers.CharField(required=False, help_text="where it is to be merged")
     configuration = serializers.CharField(required=False, help_text="a name; 'default' without one")
     counterpart = serializers.CharField(required=False)
     started_at = serializers.DateTimeField(required=False, help_text="without one, the time of receipt")

@@ -4,7 +4,7 @@ from celery import shared_task
 
 from benchdash.celery import one_at_a_time, taken_up
 from benchdash.heartbeat import still_at_work
-from ingest import removal
+from ingest import expiry, removal
 from ingest.archives import services as archive_services
 from ingest.receiving import imports
 
@@ -28,6 +28,13 @@ def delete_projects() -> None:
     """Go on with the projects that are being deleted."""
     taken_up(delete_projects.name, every=0)
     removal.delete_in_turn()
+
+
+@shared_task
+@one_at_a_time
+def expire_pull_requests() -> None:
+    """Delete the results of pull requests for which none came in for long."""
+    expiry.expire_pull_requests()
 
 
 def _import(upload_id: int) -> None:

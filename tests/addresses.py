@@ -15,7 +15,9 @@ from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import comment
 from benchdash.results.annotations import annotate
-from benchdash.results.models import Annotation, ProjectMetric, Run, Series
+from benchdash.results.baselines import Target, set_baseline
+from benchdash.results.models import Annotation, Baseline, ProjectMetric, Run, Series
+from benchdash.results.place import Place
 from ingest.models import Companion, Upload
 from tests.api.conftest import make_incident
 from tests.builders import START, make_project, make_series, make_token, make_upload, make_user, make_webhook
@@ -55,6 +57,7 @@ OF_NOBODY = {
 _ARGUMENTS = {
     "api:annotation": lambda world: {"pk": world.annotation.pk},
     "api:article": lambda world: {"pk": world.block.article_id},
+    "api:baseline": lambda world: {"pk": world.baseline.pk},
     "api:configuration": lambda world: {"pk": world.run.configuration_id},
     "api:hardware": lambda world: {"pk": world.run.hardware_id},
     "api:incident": lambda world: {"pk": world.incident.pk},
@@ -105,6 +108,7 @@ class World:
     alert: Alert
     block: Block
     annotation: Annotation
+    baseline: Baseline
     metric: ProjectMetric
 
 
@@ -116,7 +120,9 @@ def make_world(word, *, admin="alice") -> World:
     names = {name: f"{word} {name}" for name in ("product", "hardware", "workload", "configuration")}
     known = {"settings": {word: "1"}, "environment": {word: "6.1"}, "notes": f"notes of {word}"}
     series = make_series([100, 101, 80], project=project, **names, **known)
-    make_series([100, 101, 80], project=project, branch=f"{word}-branch", **names)
+    branch = make_series([100, 101, 80], project=project, branch=f"{word}-branch", **names)
+    first = branch.measurements.get(value=100).run.version
+    target = Target(first, branch_group=True)
     run = Run.objects.filter(measurements__series=series).latest("pk")
     upload = Upload.objects.get(pk=run.upload_id)
     Upload.objects.filter(pk=upload.pk).update(name=f"{word}.txt", warnings=[f"{word} is new"])
@@ -147,6 +153,7 @@ def make_world(word, *, admin="alice") -> World:
         subscription=subscription,
         webhook=make_webhook(project, f"https://192.0.2.1/{word}"),
         annotation=annotate(project, at=START, text=f"an annotation of {word}", by=Viewer(user=user)),
+        baseline=set_baseline(Place.of(branch), target, by=Viewer(user=user), reason=f"why {word}"),
         metric=ProjectMetric.objects.create(project=project, name=f"{word}_mb"),
         block=article.blocks.get(),
         alert=Alert.objects.create(project=project, incident=incident, address=subscription.address),

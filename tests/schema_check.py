@@ -58,8 +58,12 @@ def errors_of(answer):
         return
     template, operation = found
     at = f"{answer.method} {answer.path} -> {answer.status}"
-    status = str(answer.status) if str(answer.status) in operation["responses"] else "default"
-    if answer.media_type not in operation["responses"][status].get("content", {}):
+    declared = operation["responses"]
+    status = next((one for one in (str(answer.status), f"{answer.status // 100}XX") if one in declared), None)
+    if status is None:
+        yield f"{at}: the schema declares no such status"
+        return
+    if answer.media_type not in resolved(declared[status]).get("content", {}):
         yield f"{at}: the schema declares no {answer.media_type}"
         return
     make = _validator_of_parts if answer.is_partial else _validator
@@ -76,6 +80,13 @@ def _operation(method, path):
             operation = schema()["paths"][template].get(method.lower())
             return operation and (template, operation)
     return None
+
+
+def resolved(node):
+    """What a reference within the schema leads to."""
+    for name in node["$ref"].removeprefix("#/").split("/") if "$ref" in node else ():
+        node = schema()[name] if name == "components" else node[name]
+    return node
 
 
 @cache
@@ -99,7 +110,8 @@ def _patterns():
 
 @cache
 def _validator(template, method, status, media_type):
-    answer = schema()["paths"][template][method]["responses"][status]["content"][media_type]["schema"]
+    declared = resolved(schema()["paths"][template][method]["responses"][status])
+    answer = declared["content"][media_type]["schema"]
     return Draft202012Validator({**answer, "components": schema()["components"]})
 
 

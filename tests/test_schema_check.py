@@ -7,7 +7,14 @@ import pytest
 from tests.schema_check import Answer, errors_of
 
 PRODUCT = {"id": 1, "project": "p", "name": "MariaDB", "aliases": []}
-PROBLEM = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "", "errors": []}
+PROBLEM = {
+    "type": "about:blank",
+    "title": "Not Found",
+    "status": 404,
+    "code": "not_found",
+    "detail": "",
+    "errors": [],
+}
 
 
 def answer(content, *, path="/api/v1/products/1/", method="GET", status=200, media_type="application/json"):

@@ -1,6 +1,10 @@
-"""The bodies of requests."""
+"""The bodies of requests.
 
-from typing import Any
+They are read as JSON is written: a number in quotes is a text, and a name that means nothing here is refused.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
@@ -14,9 +18,59 @@ from benchdash.regressions.links import MAX_LENGTH
 from benchdash.regressions.models import Incident
 from benchdash.regressions.triage import MAX_TOGETHER
 from benchdash.rest.parameters import MAX_ID
+from benchdash.results.baselines import MAX_REASON_LENGTH
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
 from benchdash.results.metric_corrections import WISHES
 from benchdash.results.models import ProjectMetric, Series
+
+_JSON_TYPES: Final = (
+    (serializers.BooleanField, bool, "this must be true or false"),
+    (serializers.IntegerField, int, "this must be a whole number"),
+    (serializers.FloatField, int | float, "this must be a number"),
+    (serializers.CharField, str, "this must be a text"),
+    (serializers.ChoiceField, str, "this must be a text"),
+)
+
+
+def _type_error(field: Any, value: Any) -> str | None:
+    """Return what is wrong with the type of a JSON value, which DRF would convert without a word."""
+    if isinstance(field, serializers.ListField):
+        inner = value if isinstance(value, list) else []
+        return next(filter(None, (_type_error(field.child, one) for one in inner)), None)
+    for kind, json_type, message in _JSON_TYPES:
+        if isinstance(field, kind):
+            is_fine = isinstance(value, json_type) and (json_type is bool or not isinstance(value, bool))
+            return None if is_fine or value is None else message
+    return None
+
+
+def one_of(*names: str) -> dict[str, Any]:
+    """Return the JSON Schema of a body that has at least one of these members."""
+    return {"anyOf": [{"required": [name]} for name in names]}
+
+
+class Body(serializers.Serializer[Any]):
+    """A JSON object with these members and no others.
+
+    ``more_schema`` says in JSON Schema what the fields by themselves do not.
+    """
+
+    more_schema: ClassVar[Mapping[str, Any]] = {}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            known = ", ".join(self.fields)
+            errors = {
+                str(name)[:100]: f"there is no such field here; known: {known}"
+                for name in data
+                if name not in self.fields
+            }
+            for name, field in self.fields.items():
+                if message := _type_error(field, data.get(name)):
+                    errors[name] = message
+            if errors:
+                raise serializers.ValidationError(errors)
+        return super().to_internal_value(data)
 
 
 class IdField(serializers.IntegerField):
@@ -36,7 +90,7 @@ class CommitField(serializers.RegexField):
         return super().to_internal_value(data).lower()
 
 
-class CorrectionRequest(serializers.Serializer[Any]):
+class CorrectionRequest(Body):
     """With ``preview`` nothing is changed, and the answer says what would be."""
 
     reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
@@ -49,6 +103,8 @@ class RenameRequest(CorrectionRequest):
 
 class VersionRequest(CorrectionRequest):
     """``version`` renames; the others correct what is known of the build. Null forgets."""
+
+    more_schema = one_of("version", "commit", "committed_at", "released_on")
 
     version = serializers.CharField(max_length=100, required=False)
     commit = CommitField(required=False, allow_null=True)
@@ -65,13 +121,24 @@ class MergeRequest(CorrectionRequest):
     into = IdField()
 
 
+_REASON_OF_EXCLUSION: Final = {
+    "anyOf": [
+        {"properties": {"excluded": {"const": False}}},
+        {"required": ["preview"], "properties": {"preview": {"const": True}}},
+        {"required": ["reason"], "properties": {"reason": {"minLength": 1}}},
+    ]
+}
+
+
 class ExclusionRequest(CorrectionRequest):
-    """An exclusion needs a ``reason``."""
+    """An exclusion needs a ``reason``, except in a preview."""
+
+    more_schema = _REASON_OF_EXCLUSION
 
     excluded = serializers.BooleanField()
 
 
-class SelectorSerializer(serializers.Serializer[Any]):
+class SelectorSerializer(Body):
     """Any of these; the rest is taken from the parameters of the same names. Null says nothing."""
 
     id = IdField(required=False, allow_null=True)
@@ -85,7 +152,7 @@ class SelectorSerializer(serializers.Serializer[Any]):
     counterpart = serializers.CharField(required=False, allow_null=True, allow_blank=True)
 
 
-class TriageRequest(serializers.Serializer[Any]):
+class TriageRequest(Body):
     """At least one of these. What is left out stays as it is.
 
     ``wontfix`` is what pages call declined. ``expected`` needs a ``reason``. ``assignee`` is the e-mail
@@ -93,6 +160,8 @@ class TriageRequest(serializers.Serializer[Any]):
     A snooze ends at a time, or when that version of the product, or a later one, has been measured; null
     ends it at once.
     """
+
+    more_schema: ClassVar[Mapping[str, Any]] = {"minProperties": 1}
 
     state = serializers.ChoiceField(choices=Incident.State.choices, required=False)
     assignee = serializers.EmailField(required=False, allow_null=True)
@@ -114,14 +183,16 @@ class TriageRequest(serializers.Serializer[Any]):
 class TriageTogetherRequest(TriageRequest):
     """The incidents, and what is to be the same of all of them: all are changed, or none."""
 
+    more_schema = {"minProperties": 2}
+
     ids = serializers.ListField(child=IdField(), allow_empty=False, max_length=MAX_TOGETHER)
 
 
-class CommentRequest(serializers.Serializer[Any]):
+class CommentRequest(Body):
     text = serializers.CharField(max_length=20_000)
 
 
-class BlockRequest(serializers.Serializer[Any]):
+class BlockRequest(Body):
     """A view of an article; ``query`` is the query string of the page's address."""
 
     page = serializers.ChoiceField(choices=list(PAGES))
@@ -130,8 +201,10 @@ class BlockRequest(serializers.Serializer[Any]):
     text = serializers.CharField(max_length=MAX_TEXT, default="", allow_blank=True)
 
 
-class ArticleChange(serializers.Serializer[Any]):
+class ArticleChange(Body):
     """At least one of these."""
+
+    more_schema = {"minProperties": 1}
 
     title = serializers.CharField(max_length=MAX_TITLE, required=False)
     prose = serializers.CharField(max_length=MAX_PROSE, required=False, allow_blank=True)
@@ -143,14 +216,14 @@ class ArticleChange(serializers.Serializer[Any]):
         return attrs
 
 
-class ArticleRequest(serializers.Serializer[Any]):
+class ArticleRequest(Body):
     project = serializers.CharField(required=False)
     title = serializers.CharField(max_length=MAX_TITLE)
     prose = serializers.CharField(max_length=MAX_PROSE, default="", allow_blank=True)
     blocks = serializers.ListField(child=BlockRequest(), default=list, max_length=MAX_BLOCKS)
 
 
-class SubscriptionChange(serializers.Serializer[Any]):
+class SubscriptionChange(Body):
     """A ``product`` or ``hardware`` may be named before its first result comes in; null or empty: all.
 
     ``smallest_change`` is a share of speed (0.05 is 5 %). Digests, by ``rhythm`` daily or weekly, are sent at
@@ -181,7 +254,7 @@ class SubscriptionRequest(SubscriptionChange):
     address = serializers.EmailField(max_length=254)
 
 
-class WebhookRequest(serializers.Serializer[Any]):
+class WebhookRequest(Body):
     """``payload`` is JSON as documented here, or a message for Slack, Mattermost, or Matrix by Hookshot."""
 
     project = serializers.CharField(required=False)
@@ -199,8 +272,10 @@ class WebhookRequest(serializers.Serializer[Any]):
     hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
 
 
-class MetricChange(serializers.Serializer[Any]):
+class MetricChange(Body):
     """``smallest_change`` is a share. The smallest changes and ``watched`` may be null: as by default."""
+
+    more_schema = one_of(*WISHES)
 
     project = serializers.CharField(required=False)
     unit = serializers.CharField(max_length=50, required=False, allow_blank=True)
@@ -222,7 +297,7 @@ class MetricRequest(MetricChange):
     name = serializers.CharField(max_length=100)
 
 
-class AnnotationRequest(serializers.Serializer[Any]):
+class AnnotationRequest(Body):
     """What happened at a moment, or in a span up to ``until``."""
 
     project = serializers.CharField(required=False)
@@ -233,8 +308,30 @@ class AnnotationRequest(serializers.Serializer[Any]):
     product = serializers.CharField(max_length=200, required=False, allow_null=True, allow_blank=True)
 
 
+class BaselineChange(serializers.Serializer[Any]):
+    """What a branch is held against: a ``commit`` of its own, or its beginning, or a released ``version``."""
+
+    commit = serializers.CharField(max_length=40, required=False)
+    version = serializers.CharField(max_length=100, required=False)
+    reason = serializers.CharField(max_length=MAX_REASON_LENGTH)
+
+
+class BaselineRequest(BaselineChange):
+    """What else tells the place of the branch may be left out where it was measured in one only."""
+
+    project = serializers.CharField(required=False)
+    branch = serializers.CharField(max_length=200)
+    product = serializers.CharField(max_length=100, required=False)
+    build = serializers.CharField(max_length=100, required=False)
+    hardware = serializers.CharField(max_length=100, required=False)
+    configuration = serializers.CharField(max_length=200, required=False)
+    counterpart = serializers.CharField(max_length=200, required=False)
+
+
 class ExclusionsRequest(CorrectionRequest):
-    """Ids of ``runs`` of one project. An exclusion needs a ``reason``."""
+    """Ids of ``runs`` of one project. An exclusion needs a ``reason``, except in a preview."""
+
+    more_schema = _REASON_OF_EXCLUSION
 
     project = serializers.CharField(required=False)
     runs = serializers.ListField(child=IdField(), allow_empty=False, max_length=MAX_RUNS_AT_ONCE)

@@ -6,6 +6,7 @@ from rest_framework.routers import SimpleRouter
 from benchdash.api.views import (
     annotations,
     articles,
+    baselines,
     catalogue,
     comparison,
     curves,
@@ -37,6 +38,7 @@ _router.register("runs", runs.RunViews, "run")
 _router.register("series", series.SeriesViews, "series")
 _router.register("incidents", incidents.IncidentViews, "incident")
 _router.register("annotations", annotations.AnnotationViews, "annotation")
+_router.register("baselines", baselines.BaselineViews, "baseline")
 _router.register("articles", articles.ArticleViews, "article")
 
 urlpatterns = [

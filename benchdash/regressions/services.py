@@ -62,6 +62,7 @@ from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.metric_corrections import change_metric
 from benchdash.results.models import Measurement, Product, ProjectMetric, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
+from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.services import hold_results, ring_analysis
 
 _log = logging.getLogger(__name__)
@@ -276,8 +277,11 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Pl
     """Look at places of one branch or line of a product, and make the incidents agree with what is found.
 
     Return the places for which that went well. Of a place that failed only the reason is stored; where the
-    incidents cannot be made, all places failed. Trouble of the database itself is raised.
+    incidents cannot be made, all places failed. Trouble of the database itself is raised. Nothing is looked
+    for in pull requests: the gate judges them, and nobody is told of what may never be merged.
     """
+    if all(is_of_pull_request(place.branch) for place in touches):
+        return list(touches)
     failed: dict[Place, Exception] = {}
     try:
         with transaction.atomic():

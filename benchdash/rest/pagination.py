@@ -19,7 +19,7 @@ from benchdash.rest import parameters
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 1000
 
-_LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
+_LIMIT: Final = {**parameters.whole_number(least=1), "default": DEFAULT_LIMIT}
 _PARAMETERS: Final = (
     parameters.parameter("limit", f"how many at most; more than {MAX_LIMIT} are given in pages", _LIMIT),
     parameters.parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),

@@ -26,6 +26,22 @@ MAX_NAMES = 40
 MAX_ID = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 
+# How the schema describes texts that are read here. An empty one is left out.
+COMMIT_TEXT = {"type": "string", "pattern": "^([0-9a-fA-F]{7,40})?$"}
+THREADS_TEXT = {"type": "string", "pattern": "^([0-9]{1,9}|null)?$"}
+MOMENT_TEXT = {
+    "anyOf": [
+        {"type": "string", "format": "date-time"},
+        {"type": "string", "format": "date"},
+        {"type": "string", "maxLength": 0},
+    ]
+}
+
+
+def whole_number(*, least: int = 0, most: int = MAX_INTEGER) -> dict[str, Any]:
+    """Describe what ``integer`` reads."""
+    return {"type": "integer", "minimum": least, "maximum": most}
+
 
 # --- one value --------------------------------------------------------------------------------------------
 
@@ -183,10 +199,18 @@ class CommitFilter(Filter):
     def fits(self, value: str) -> Q:
         return Q(**{f"{self.field}__startswith": commit(self.name, value)})
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        return COMMIT_TEXT
+
 
 class ThreadsFilter(Filter):
     def fits(self, value: str) -> Q:
         return Q(**{self.field: threads(value)})
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return THREADS_TEXT
 
 
 class IdFilter(Filter):
@@ -195,7 +219,7 @@ class IdFilter(Filter):
 
     @property
     def schema(self) -> dict[str, Any]:
-        return {"type": "integer"}
+        return whole_number(most=MAX_ID)
 
 
 class TagFilter(Filter):

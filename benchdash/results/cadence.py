@@ -21,6 +21,7 @@ from django.db import connection
 from benchdash.accounts.models import Project
 from benchdash.results.models import Product
 from benchdash.results.place import Place
+from benchdash.results.pull_requests import PATTERN
 from benchdash.results.series import line_of
 
 LOOK_BACK: Final = timedelta(days=60)
@@ -144,7 +145,7 @@ _HOURS: Final = """
             min(run.started_at) AS started_at, min(run.recorded_at) AS recorded_at,
             max(run.started_at) AS last_at
         FROM results_run run JOIN results_serverversion version ON version.id = run.version_id
-        WHERE run.project_id = %s AND run.started_at > %s AND run.started_at <= %s
+        WHERE run.project_id = %s AND run.started_at > %s AND run.started_at <= %s AND run.branch !~ %s
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, date_trunc('hour', run.started_at)
     ) AS hours
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
@@ -153,13 +154,15 @@ _HOURS: Final = """
 
 
 def reporters(project: Project, *, now: datetime) -> list[Reporter]:
-    """Return everything that reported within the last weeks, regular or not. Two statements.
+    """Return everything that reported within the last weeks, regular or not, but for pull requests.
+
+    Two statements.
 
     Excluded runs count: what they measured may be wrong, but they were reported.
     """
     products = dict(Product.objects.filter(project=project).values_list("pk", "name"))
     with connection.cursor() as cursor:
-        cursor.execute(_HOURS, [project.pk, now - LOOK_BACK, now])
+        cursor.execute(_HOURS, [project.pk, now - LOOK_BACK, now, PATTERN])
         rows = cursor.fetchall()
     hours: dict[tuple[Place, int], list[tuple[float, float]]] = defaultdict(list)
     last_at: dict[tuple[Place, int], datetime] = {}

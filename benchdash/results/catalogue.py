@@ -26,6 +26,7 @@ from benchdash.results.models import (
     Workload,
     WorkloadCount,
 )
+from benchdash.results.pull_requests import PATTERN
 from benchdash.results.used_units import unit_printed
 
 # The newest runs tell what people look at now, whatever the archives of the project hold.
@@ -266,7 +267,7 @@ class RecentPlace(NamedTuple):
 
 def recent_places(project: Project) -> list[RecentPlace]:
     """Return the places of the newest runs, that of the newest run first; one statement."""
-    rows = _rows(_RECENT, {"project": project.pk, "newest": _NEWEST_RUNS})
+    rows = _rows(_RECENT, {"project": project.pk, "newest": _NEWEST_RUNS, "pull_requests": PATTERN})
     return list(map(RecentPlace._make, rows))
 
 
@@ -286,7 +287,8 @@ _RECENT: Final = """
             SELECT version_id, branch, hardware_id, configuration_id, counterpart,
                 CASE WHEN branch <> '' THEN (started_at AT TIME ZONE 'UTC')::date END AS day,
                 row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
-            FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
+            FROM results_run
+            WHERE project_id = %(project)s AND excluded_at IS NULL AND branch !~ %(pull_requests)s
             ORDER BY started_at DESC, id DESC LIMIT %(newest)s
         ) newest
         GROUP BY 1, 2, 3, 4, 5, 6

@@ -5,10 +5,17 @@ from typing import Final
 
 from django.db.models import Q
 
+from benchdash.accounts.models import Project
+
+PULL_REQUEST_DAYS: Final = "pull_request_days"
+"""The option of a project that says for how many days results of pull requests are kept; 0: for ever."""
+DEFAULT_DAYS: Final = 30
 MAX_DIGITS: Final = 18
 MAX_NUMBER: Final = 10**MAX_DIGITS - 1
 PREFIX: Final = "pull/"
 _IS_BRANCH: Final = re.compile(rf"{PREFIX}([1-9][0-9]{{0,{MAX_DIGITS - 1}}})", re.ASCII)
+PATTERN: Final = f"^{_IS_BRANCH.pattern}$"
+"""What PostgreSQL knows their branches by."""
 
 
 def branch_of(number: int) -> str:
@@ -28,4 +35,9 @@ def is_of_pull_request(branch: str) -> bool:
 
 def of_pull_requests(field: str = "branch") -> Q:
     """Select the rows whose branch is that of a pull request."""
-    return Q(**{f"{field}__regex": rf"^{_IS_BRANCH.pattern}$"})
+    return Q(**{f"{field}__regex": PATTERN})
+
+
+def days_kept(project: Project) -> int:
+    """Return for how many days results of a pull request are kept after the last came in; 0: for ever."""
+    return int(project.options.get(PULL_REQUEST_DAYS, DEFAULT_DAYS))

@@ -37,6 +37,7 @@ class RunRecord:
 
     ``configuration_text`` is the content of the named configuration (None: not known); ``settings`` are the
     settings in it plus those switched at run time, before noise (ports, paths) is taken out.
+    ``base_branch`` is where a pull request is to be merged.
     ``options`` are what the tool was told: a run whose options differ from those of its workload gets a
     warning. ``facts`` are what else is known of this run alone (command line, sequence, load): kept beside
     the options, never compared. ``metrics`` are what the sender says of the project's own metrics, by name.
@@ -54,6 +55,7 @@ class RunRecord:
     commit: str | None = None
     committed_at: datetime | None = None
     branch: str = ""
+    base_branch: str = ""
     configuration: str = "default"
     configuration_text: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -17,8 +17,16 @@ from benchdash.results import summaries
 from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import RowsOfRun, differing_options, locate
 from benchdash.results.merges import note_later_runs
-from benchdash.results.models import IntervalSamples, Measurement, Run, Series, TouchedSeries
+from benchdash.results.models import (
+    IntervalSamples,
+    Measurement,
+    PullRequest,
+    Run,
+    Series,
+    TouchedSeries,
+)
 from benchdash.results.own_metrics import settle_own_metrics
+from benchdash.results.pull_requests import number_in
 from benchdash.results.readings import Reading
 from benchdash.results.records import RunRecord
 from benchdash.results.series import (
@@ -128,6 +136,7 @@ def _record(
     upload_ids = [upload_id for upload_id, records in records_by_upload.items() for _ in records]
     every_record = [record for records in records_by_upload.values() for record in records]
     located = locate(project, every_record)
+    _note_pull_requests(located.places, every_record)
     settled = settle_own_metrics(project, every_record)
     every_record = list(settled.records)
     recorded = {upload_id: Recorded([], [], [], []) for upload_id in records_by_upload}
@@ -162,6 +171,25 @@ def _record(
         one.warnings.extend(_warnings(one, unsaid))
         one.warnings.extend(_metric_warnings(one, news, settled.warnings))
     return recorded
+
+
+def _note_pull_requests(places: Sequence[RowsOfRun], records: Sequence[RunRecord]) -> None:
+    """Keep where pull requests are to be merged, as was said last."""
+    said = {
+        (place.product.pk, number): record.base_branch
+        for place, record in zip(places, records, strict=True)
+        if record.base_branch and (number := number_in(record.branch)) is not None
+    }
+    if said:
+        PullRequest.objects.bulk_create(
+            [
+                PullRequest(product_id=product, number=number, base_branch=base)
+                for (product, number), base in sorted(said.items())
+            ],
+            update_conflicts=True,
+            unique_fields=["product", "number"],
+            update_fields=["base_branch"],
+        )
 
 
 def _warnings(upload: Recorded, unsaid: dict[tuple[str, str], str]) -> list[str]:

@@ -13,11 +13,13 @@ from benchdash.results.models import (
     Hardware,
     Product,
     ProjectMetric,
+    PullRequest,
     Run,
     Series,
     ServerVersion,
     Workload,
 )
+from benchdash.results.pull_requests import MAX_NUMBER
 from benchdash.results.sessions import SESSION_TAG
 from ingest.formats import FORMATS
 from ingest.formats.report import FormatError
@@ -47,7 +49,7 @@ _MIN_YEAR, _MAX_YEAR = 1970, 2200
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _YES_AND_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}
-_WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,12}\s*", re.ASCII)
+_WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,18}\s*", re.ASCII)
 
 
 def read_field(name: str, value: Any) -> tuple[Any, str]:
@@ -333,6 +335,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "control": read_yes_or_no,
     "commit": _commit,
     "branch": _name(_longest(Run, "branch")),
+    "pull_request": _number(1, MAX_NUMBER),
+    "base_branch": _name(_longest(PullRequest, "base_branch")),
     "configuration": _name(_longest(Configuration)),
     "counterpart": _name(_longest(Run, "counterpart")),
     "repetition": _number(0, _MAX_REPETITION),

@@ -44,6 +44,8 @@ class Metadata:
     commit: str | None = None
     committed_at: datetime | None = None
     branch: str | None = None
+    pull_request: int | None = None
+    base_branch: str | None = None
     configuration: str | None = None
     counterpart: str | None = None
     started_at: datetime | None = None

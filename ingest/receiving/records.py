@@ -12,6 +12,7 @@ from typing import Any
 
 from benchdash.results.controls import control_build
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
+from benchdash.results.pull_requests import branch_of, number_in
 from benchdash.results.readings import UNKNOWN, Reading, known_metric
 from benchdash.results.records import Fact, MetricWishes, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
@@ -144,7 +145,8 @@ class _Decision:
             build=self._build(run),
             commit=self._said("commit"),
             committed_at=self._said("committed_at"),
-            branch=self._said("branch") or "",
+            branch=self._branch(),
+            base_branch=self._said("base_branch") or "" if self._pull_request() else "",
             hardware=self._hardware(run),
             hardware_facts=hardware_facts,
             environment={**self.beside.hardware, **self.beside.environment, **self.meta.environment},
@@ -169,13 +171,32 @@ class _Decision:
                 *self._stability(run, samples, options),
             ),
             options={name: value for name, value in options.items() if name not in measured},
-            facts={**facts, **self.meta.facts, **measured},
+            facts={**facts, **self.meta.facts, **measured, **self._facts_of_pull_request()},
             tags=self._tags(),
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),
             samples=sampled,
             metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
         )
+
+    def _pull_request(self) -> int | None:
+        number: int | None = self._said("pull_request")
+        return number_in(self._said("branch") or "") if number is None else number
+
+    def _branch(self) -> str:
+        """Return the branch; a pull request has its own, whatever its sender calls its branch.
+
+        That of a fork may be called like the one where it is to be merged.
+        """
+        number = self._pull_request()
+        return (self._said("branch") or "") if number is None else branch_of(number)
+
+    def _facts_of_pull_request(self) -> dict[str, Fact]:
+        number = self._pull_request()
+        if number is None:
+            return {}
+        said = {name: self._said(name) for name in ("branch", "base_branch")}
+        return {"pull_request": number, **{name: value for name, value in said.items() if value}}
 
     def _hardware(self, run: ParsedRun) -> str:
         return self._mapped(run).get("hardware") or self._said("hardware") or self.meta.hardware_name
@@ -285,6 +306,8 @@ class _Decision:
             elif name in self.meta.fields:
                 unused = self.meta.fields[name]
                 yield f"the file tells its runs apart by {name}, so '{unused}' in meta was not used"
+        if self._said("base_branch") and not self._pull_request():
+            yield "the field 'base_branch' says nothing without a pull request"
         if without := [run for run in runs if self._is_without_version(run)]:
             yield f"no version is known of {_shown(without)}, taken as '{UNKNOWN_VERSION}'"
         if any(_is_naive(run.started_at) for run in runs):

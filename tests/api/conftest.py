@@ -1,5 +1,6 @@
 """Fixtures of the API's tests."""
 
+import socket
 from dataclasses import dataclass
 
 import pytest
@@ -13,7 +14,9 @@ from benchdash.alerts.subscriptions import subscribe
 from benchdash.articles.models import Article
 from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Run, Series
+from benchdash.results.baselines import Target, set_baseline
+from benchdash.results.models import Baseline, Run, Series
+from benchdash.results.place import Place
 from benchdash.results.records import SampleTable
 from tests.builders import START, make_project, make_series, make_token, make_user
 
@@ -55,6 +58,7 @@ class World:
     incident: Incident
     subscription: Subscription
     article: Article
+    baseline: Baseline
     clients: dict[str, APIClient]
 
 
@@ -79,7 +83,11 @@ def make_world(db):
             samples=(histogram,),
         )
         run = Run.objects.filter(measurements__series=series).latest("pk")
-        make_series([100, 101], project=project, workload="quartz_writes", branch="quartz-branch")
+        branch = make_series([100, 101], project=project, workload="quartz_writes", branch="quartz-branch")
+        first = branch.measurements.get(value=100).run.version
+        baseline = set_baseline(
+            Place.of(branch), Target(first, branch_group=True), by=Viewer(), reason="quartz"
+        )
         incident = make_incident(series, run)
         subscription, _ = subscribe(project, "quartz@example.org", by=Viewer())
         article = create_article(
@@ -102,7 +110,7 @@ def make_world(db):
             "admin token": make_token(project, Scope.ADMIN),
         }
         clients = {name: client_of(who) for name, who in people.items()}
-        return World(project, series, run, incident, subscription, article, clients)
+        return World(project, series, run, incident, subscription, article, baseline, clients)
 
     return make_world
 
@@ -140,3 +148,15 @@ def make_incident(series, run, **fields):
     )
     incident.save(update_fields=["largest"])
     return incident
+
+
+@pytest.fixture
+def no_way_out(monkeypatch, settings):
+    """Every name leads to this machine, so that no test of a webhook leaves it."""
+    settings.WEBHOOKS_MAY_BE_PRIVATE = True
+    known = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda _host, port, *more, **options: known("127.0.0.1", port, *more, **options),
+    )

@@ -9,6 +9,10 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import expect
 
+from benchdash.accounts.models import Scope
+from benchdash.results.models import Annotation, Hardware
+from tests.builders import make_project, make_token, make_user
+
 
 def test_the_schema_is_valid_and_nothing_in_it_is_guessed(capsys):
     call_command("spectacular", "--validate", "--fail-on-warn")
@@ -29,6 +33,15 @@ def test_every_address_and_every_parameter_is_described(client):
         assert operation["summary"], (path, method)
         assert operation["description"], (path, method)
         assert "viewer" not in operation["description"], (path, method)
+
+
+@pytest.mark.django_db
+def test_every_tag_is_described_and_no_two_operations_share_a_name(client):
+    schema = client.get("/api/schema/").json()
+    operations = [one for methods in schema["paths"].values() for one in methods.values()]
+    described = [tag["name"] for tag in schema["tags"] if tag["description"]]
+    assert {tag for one in operations for tag in one["tags"]} == {*described}
+    assert len({one["operationId"] for one in operations}) == len(operations)
 
 
 @pytest.mark.django_db
@@ -79,6 +92,37 @@ def test_a_click_opens_an_operation_with_the_fields_of_its_answer(chromium_page)
     operation = chromium_page.locator("#operations-series-series_points_retrieve")
     operation.locator(".opblock-summary-control").click()
     expect(operation).to_contain_text("change_points")
+
+
+def try_out(page, operation):
+    """Send an operation as its example says, and return the status that the page shows."""
+    block = page.locator(f"#operations-{operation}")
+    block.locator(".opblock-summary-control").click()
+    block.get_by_role("button", name="Try it out").click()
+    block.get_by_role("button", name="Execute").click()
+    return block.locator(".live-responses-table .response-col_status").nth(1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_is_tried_out_with_the_session(chromium_page, sign_in):
+    project = make_project("demo")
+    Hardware.objects.create(project=project, name="bench-01")
+    sign_in(make_user(member_of=project))
+    chromium_page.goto("/api/docs/")
+    expect(try_out(chromium_page, "annotations-annotations_create")).to_contain_text("201")
+    assert Annotation.objects.get().text == "a new disk"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_token_is_taken_by_authorize(chromium_page):
+    secret = make_token(make_project("demo"), Scope.READ)
+    chromium_page.goto("/api/docs/")
+    chromium_page.get_by_role("button", name="Authorize").first.click()
+    form = chromium_page.locator(".modal-ux form").filter(has_text="Bearer")
+    form.get_by_label("auth-bearer-value").fill(secret)
+    form.get_by_role("button", name="Apply credentials").click()
+    form.get_by_role("button", name="Close").click()
+    expect(try_out(chromium_page, "token-token_retrieve")).to_contain_text("200")
 
 
 @pytest.mark.django_db

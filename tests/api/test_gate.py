@@ -1,12 +1,24 @@
 """The gate: is a commit slower than the one before?"""
 
 from datetime import timedelta
+from xml.etree import ElementTree as ET
 
 import pytest
+from markdown_it import MarkdownIt
 
 from benchdash.regressions.detection.compare import compare_samples
 from benchdash.results.models import TouchedSeries
-from tests.builders import START, in_sessions, make_project, make_record, make_run, make_runs, make_series
+from ingest.models import Upload
+from tests.builders import (
+    START,
+    in_sessions,
+    make_project,
+    make_record,
+    make_run,
+    make_runs,
+    make_series,
+    make_upload,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +44,12 @@ def ask(client, commit, **query):
     answer = client.get("/api/v1/gate/", query)
     assert answer.status_code == 200, answer.content
     return answer.json()
+
+
+def ask_gate(client, **query):
+    answer = client.get("/api/v1/gate/", {"project": "amber", **query})
+    assert answer.status_code == 200, answer.content
+    return answer.json() if "format" not in query else answer
 
 
 def digits(number):
@@ -266,3 +284,149 @@ def test_what_is_only_likely_slower_neither_fails_nor_passes(project, gate):
     answer = gate(digits(2))
     assert answer["rows"][0]["cells"][0]["verdict"] == "likely_worse"
     assert (answer["verdict"], answer["more_sessions"]) == ("unknown", 2)
+
+
+# --- releases, branches and pull requests -------------------------------------------------------------------
+
+
+def released(project, version, *levels, **said):
+    """Three sessions at each of the levels, by workload."""
+    for workload, level in enumerate(levels):
+        runs = [
+            make_record(level + offset, version=version, workload=f"w{workload}", **said)
+            for offset in (0, 0.1, -0.1)
+        ]
+        make_runs(in_sessions(runs), project=project)
+
+
+def test_a_release_is_held_against_the_one_before_it_also_of_the_line_before(project, anonymous):
+    for version, level in (("10.6.21", 100), ("10.6.22", 80), ("10.11.1", 60)):
+        released(project, version, level)
+
+    def verdict(version, **query):
+        answer = ask_of(version, **query)
+        return answer["verdict"], answer["bases"]
+
+    def ask_of(version, **query):
+        TouchedSeries.objects.all().delete()
+        return ask_gate(anonymous, version=version, **query)
+
+    assert verdict("10.6.22") == ("fail", ["10.6.21"])
+    assert verdict("10.11.1") == ("fail", ["10.6.22"])
+    assert verdict("10.6.22", base="10.11.1") == ("pass", ["10.11.1"])
+    first = ask_of("10.6.21")
+    assert (first["verdict"], first["bases"]) == ("unknown", [])
+    assert "nothing was measured in what came before" in first["reasons"][0]
+    never = ask_of("10.6.99")
+    assert (never["verdict"], never["rows"], never["reasons"]) == (
+        "unknown",
+        [],
+        ["Nothing was measured at 10.6.99."],
+    )
+    project.options = {"lines_not_compared": [["10.6", "10.11"]]}
+    project.save()
+    assert verdict("10.11.1") == ("unknown", [])
+
+
+def test_what_the_base_has_and_a_commit_lacks_is_named_and_never_passes(project, anonymous):
+    """One of four workloads was measured, and it is fine: nobody knows of the others."""
+    for number, levels in ((1, (100, 50, 30, 20)), (2, (100,))):
+        released(project, "1", *levels, branch="main", commit=digits(number))
+    TouchedSeries.objects.all().delete()
+    answer = ask_gate(anonymous, branch="main")
+    assert (answer["of"]["commit"], answer["verdict"]) == (digits(2), "unknown")
+    assert [row["workload"] for row in answer["missing"]] == ["w1", "w2", "w3"]
+    assert "lacks 3 rows" in answer["reasons"][0]
+    assert ask_gate(anonymous, branch="main", workload="w0")["verdict"] == "pass"
+
+
+def test_a_pull_request_is_held_against_the_newest_of_its_base_and_by_its_noise(project, anonymous):
+    make_series(STEADY, project=project, branch="main")
+    for number, level in ((12, 80.0), (13, 100.0)):
+        request = make_record(
+            level, branch=f"pull/{number}", base_branch="main", commit=digits(90 + number), started_at=START
+        )
+        make_runs([request], project=project)
+    make_runs([make_record(80.0, branch="pull/14", commit=digits(99))], project=project)
+    TouchedSeries.objects.all().delete()
+    answer = ask_gate(anonymous, pull_request=12)
+    assert (answer["verdict"], answer["of"]["branch"]) == ("fail", "pull/12")
+    assert answer["bases"] == [f"{digits(10)[:10]} on main"]
+    [cell] = answer["rows"][0]["cells"]
+    assert cell["basis"] == "history"
+    assert ask_gate(anonymous, pull_request=13)["verdict"] != "fail"
+    assert ask_gate(anonymous, branch="pull/12", base="main")["verdict"] == "fail"
+    assert ask_gate(anonymous, commit=digits(102), base=digits(10))["verdict"] == "fail"
+    without = ask_gate(anonymous, pull_request=14)
+    assert without["verdict"] == "unknown"
+    assert without["reasons"][0].startswith("Nobody said where pull request 14 is to be merged")
+
+
+def test_a_base_that_is_a_branch_and_a_release_wants_to_be_said(project, anonymous):
+    released(project, "10.6", 100)
+    released(project, "1", 100, branch="10.6", commit=digits(1))
+    released(project, "1", 80, branch="main", commit=digits(2))
+    asked = {"project": "amber", "branch": "main", "base": "10.6"}
+    answer = anonymous.get("/api/v1/gate/", asked)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["candidates"] == ["version:10.6", "branch:10.6"]
+    for base in ("version:10.6", "branch:10.6"):
+        assert ask_gate(anonymous, branch="main", base=base)["verdict"] == "fail"
+
+
+def test_a_machine_that_became_slower_fails_no_commit(project, anonymous):
+    """The build that never changes was measured in the same sessions, and is slower by as much."""
+    for build in ("", "control"):
+        make_series([*STEADY, 80.0], project=project, branch="main", build=build)
+    TouchedSeries.objects.all().delete()
+    answer = ask_gate(anonymous, branch="main", commit=digits(11))
+    assert answer["verdict"] == "unknown"
+    assert "the machine changed" in answer["reasons"][0]
+
+
+HOSTILE = "a|b`c`<img src=x>@everyone\x01 #12 &amp; https://evil.example"
+
+
+def test_the_texts_for_comments_and_reports_hold_whatever_a_name_holds(project, anonymous):
+    workload = HOSTILE.replace("\x01", "\u202e")
+    make_series([*STEADY, 80.0], project=project, branch="main", workload=workload)
+    TouchedSeries.objects.all().delete()
+    answer = ask_gate(anonymous, branch="main", format="md")
+    text = answer.content.decode()
+    assert answer["Content-Type"] == "text/markdown; charset=utf-8"
+    assert text.startswith("**Fail: ")
+    assert len([line for line in text.splitlines() if line.startswith("| ")]) == 3
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<img" not in html
+    assert "<a " not in html.replace(f'<a href="{text.splitlines()[-1][1:-1]}'.replace("&", "&amp;"), "")
+    assert "@everyone" not in html
+    answer = ask_gate(anonymous, branch="main", format="junit")
+    assert answer["Content-Type"] == "application/xml; charset=utf-8"
+    suites = ET.fromstring(answer.content)
+    assert (suites.get("tests"), suites.get("failures")) == ("2", "1")
+    [failure] = suites.iter("failure")
+    assert failure.get("message").startswith("slower")
+    none = ET.fromstring(ask_gate(anonymous, commit="abcdef1", format="junit").content)
+    assert (none.get("failures"), none.get("skipped")) == ("0", "1")
+
+
+def test_while_a_file_is_still_read_nothing_passes(project, anonymous):
+    make_series([*STEADY, 130.0], project=project, branch="main")
+    TouchedSeries.objects.all().delete()
+    assert ask_gate(anonymous, branch="main")["verdict"] == "pass"
+    upload = make_upload(project, state=Upload.State.QUEUED)
+    answer = ask_gate(anonymous, branch="main")
+    assert (answer["verdict"], answer["analysis"]) == ("unknown", "pending")
+    Upload.objects.filter(pk=upload.pk).update(metadata={"commit": "f" * 40})
+    assert ask_gate(anonymous, branch="main")["verdict"] == "pass"
+
+
+def test_the_page_says_the_same(project, anonymous):
+    make_series([*STEADY, 80.0], project=project, branch="main", workload="<b>ro</b>")
+    TouchedSeries.objects.all().delete()
+    answer = ask_gate(anonymous, branch="main")
+    page = anonymous.get(answer["url"].removeprefix("http://testserver")).content.decode()
+    assert answer["summary"] in page.replace("&#x27;", "'")
+    assert "&lt;b&gt;ro&lt;/b&gt;" in page
+    assert "slower" in page
+    assert "ask about" in anonymous.get("/p/amber/gate/?branch=main&version=1").content.decode()

@@ -12,6 +12,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -52,8 +53,15 @@ class View(ApiView):
     content_negotiation_class = OneRenderer
     common_parameters = ("project",)
 
+    # Whether it answers nothing to those of whom nobody knows who they are; changes always need to know it.
+    for_known_only = False
     # Whether it answers nothing but ratios, and nothing at all of figures, to those who may see no more.
     is_relative = False
+
+    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
+        super().initial(request, *arguments, **options)
+        if request.method not in (SAFE_METHODS if not self.for_known_only else ("OPTIONS",)):
+            self.require_somebody()
 
     @cached_property
     def member_projects(self) -> frozenset[int]:
@@ -71,14 +79,17 @@ class View(ApiView):
     def project_to_change(self, scope: str) -> Project:
         """Return the project that body or address names; asked before anything is said of the body.
 
-        Raises NotVisible, NotAllowed without the scope, or NotAuthenticated where nobody knows who asks.
+        Raises NotVisible, or NotAllowed without the scope.
         """
-        self.require_somebody()
-        body = self.request.data
-        slug = body.get("project") if isinstance(body, Mapping) else None
-        project = self.project(slug.replace("\0", "") if isinstance(slug, str) else "")
+        project = self.named_project()
         self.require(scope, project)
         return project
+
+    def named_project(self) -> Project:
+        """Return the project that body or address names. Raises NotVisible."""
+        body = self.request.data
+        slug = body.get("project") if isinstance(body, Mapping) else None
+        return self.project(slug.replace("\0", "") if isinstance(slug, str) else "")
 
     def slug(self, slug: str = "") -> str:
         """Return the slug, or the parameter ``project``, or else the slug of the token's project."""
@@ -89,8 +100,7 @@ class View(ApiView):
         return slug
 
     def require(self, scope: str, project: Project) -> None:
-        """Raise NotAllowed without the scope, or NotAuthenticated where nobody knows who asks."""
-        self.require_somebody()
+        """Raise NotAllowed without the scope."""
         self.viewer.require(scope, project)
 
     def sent(self, serializer: type[Serializer[Any]]) -> Mapping[str, Any]:

@@ -26,17 +26,36 @@ _MAY_BE_EMPTY = ("build", "branch", "counterpart")
 SELECTOR = "the id of a version, or a JSON object with any of " + ", ".join(("id", *_PLACE))
 
 
+# An empty one is none.
+SELECTOR_SCHEMA = {"type": "string", "pattern": r"^([1-9][0-9]{0,17}|\{.*\})?$"}
+
+
 def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenApiParameter:
     return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many)
 
 
-PLACE = tuple(query_parameter(name, "taken where a selector does not say it") for name in _PLACE)
+PLACE = tuple(
+    OpenApiParameter(
+        name,
+        parameters.COMMIT_TEXT if name == "commit" else {"type": "string"},
+        description="taken where a selector does not say it",
+    )
+    for name in _PLACE
+)
 SELECTORS = (
-    OpenApiParameter("base", OpenApiTypes.STR, required=True, description=SELECTOR),
-    query_parameter("against", f"{SELECTOR}; by default all versions of the base's product", many=True),
+    OpenApiParameter("base", SELECTOR_SCHEMA, required=True, description=SELECTOR),
+    OpenApiParameter(
+        "against",
+        {"type": "array", "items": SELECTOR_SCHEMA},
+        description=f"{SELECTOR}; by default all versions of the base's product",
+    ),
     *PLACE,
 )
-THREADS = query_parameter("threads", "only rows of these thread counts; `null`: nobody said", many=True)
+THREADS = OpenApiParameter(
+    "threads",
+    {"type": "array", "items": parameters.THREADS_TEXT},
+    description="only rows of these thread counts; `null`: nobody said",
+)
 COMPARISON = (
     PROJECT,
     OpenApiParameter("metric", OpenApiTypes.STR, required=True),
@@ -56,7 +75,7 @@ class CompareView(View):
             *COMPARISON,
             OpenApiParameter(
                 "margin",
-                OpenApiTypes.FLOAT,
+                {"type": "number", "minimum": 0, "maximum": 1},
                 description="the relative difference that does not matter, such as 0.02; else the project's",
             ),
             OpenApiParameter(

@@ -18,8 +18,12 @@ class CurvesView(View):
         summary="Scaling curves in figures",
         parameters=[
             *COMPARISON,
-            OpenApiParameter("from", OpenApiTypes.INT, description="threads; else the fewest of each curve"),
-            OpenApiParameter("to", OpenApiTypes.INT, description="threads; else the most of each curve"),
+            OpenApiParameter(
+                "from", parameters.whole_number(least=1), description="threads; else the fewest of each curve"
+            ),
+            OpenApiParameter(
+                "to", parameters.whole_number(least=1), description="threads; else the most of each curve"
+            ),
             FORMAT,
         ],
         responses={(200, "application/json"): CurvesSerializer, (200, "text/csv"): OpenApiTypes.STR},

@@ -15,6 +15,7 @@ from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
     PLACE,
     SELECTOR,
+    SELECTOR_SCHEMA,
     THREADS,
     asked_columns,
     query_parameter,
@@ -32,11 +33,13 @@ class DifferenceView(View):
         summary="Lay two versions or two runs side by side",
         parameters=[
             PROJECT,
-            query_parameter("base", SELECTOR),
-            query_parameter("against", SELECTOR),
+            OpenApiParameter("base", SELECTOR_SCHEMA, description=SELECTOR),
+            OpenApiParameter("against", SELECTOR_SCHEMA, description=SELECTOR),
             *PLACE,
             OpenApiParameter(
-                "run", OpenApiTypes.INT, many=True, description="two ids of runs, instead of base and against"
+                "run",
+                {"type": "array", "items": parameters.whole_number(most=parameters.MAX_ID), "maxItems": 2},
+                description="two ids of runs, instead of base and against",
             ),
             query_parameter("workload", "only rows of these workloads", many=True),
             THREADS,

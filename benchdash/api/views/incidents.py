@@ -110,7 +110,6 @@ class IncidentViews(RowsView):
     @action(detail=False, methods=["post"], url_path="triage", pagination_class=None)
     def together(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
         """Change all of them in the same way, or none. Needs the scope `triage`."""
-        self.require_somebody()
         visible = self.get_queryset()
         if not self.viewer.may_somewhere(Scope.TRIAGE):
             raise NotAllowed("this needs the scope 'triage'")

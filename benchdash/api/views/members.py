@@ -32,6 +32,7 @@ _Named = TypeVar("_Named", Product, Hardware)
     )
 )
 class AuditViews(RowsView):
+    for_known_only = True
     queryset = AuditEntry.objects.select_related("project", "user", "token")
     serializer_class = AuditSerializer
     order = ("-at", "-pk")
@@ -41,7 +42,6 @@ class AuditViews(RowsView):
         return super().visible() & Q(project__in=self.viewer.project_ids(Scope.TRIAGE))
 
     def list(self, request: Request) -> Response:
-        self.require_somebody()
         if slug := parameters.text(request, "project"):
             self.viewer.require(Scope.TRIAGE, self.viewer.project(slug))
         return super().list(request)
@@ -57,6 +57,7 @@ class AuditViews(RowsView):
     ),
 )
 class SubscriptionViews(RowsView):
+    for_known_only = True
     queryset = Subscription.objects.filter(OF_MAIL).select_related("project", "product", "hardware")
     serializer_class = SubscriptionSerializer
     filters = (
@@ -71,7 +72,6 @@ class SubscriptionViews(RowsView):
         return super().visible() & (own | Q(project__in=self.viewer.project_ids(Scope.TRIAGE)))
 
     def list(self, request: Request) -> Response:
-        self.require_somebody()
         if slug := parameters.text(request, "project"):
             self._require_member(self.viewer.project(slug))
         return super().list(request)
@@ -90,9 +90,8 @@ class SubscriptionViews(RowsView):
         Needs the scope `triage`, except for one's own address. Any other address is sent a link, by which it
         confirms before its first alert; `confirmed_at` is null until then.
         """
-        self.require_somebody()
+        project = self.named_project()
         sent = self.sent(SubscriptionRequest)
-        project = self.project(sent.get("project", ""))
         self._require_to_change(project, sent["address"])
         with transaction.atomic():
             subscription, is_new = subscribe(
@@ -125,7 +124,6 @@ class SubscriptionViews(RowsView):
     )
     def destroy_all(self, request: Request) -> Response:
         """Needs the scope `triage`, except for one's own."""
-        self.require_somebody()
         address = parameters.required_text(request, "address")
         project = self.project()
         self._require_to_change(project, address)

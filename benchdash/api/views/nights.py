@@ -53,8 +53,16 @@ class NightsView(View):
                 description=f"{SELECTOR}, of a release or a commit; `oldest`: the oldest of the answer; by"
                 " default the baseline of the branch, else its newest release, else the oldest",
             ),
-            query_parameter("last", f"so many groups, {DEFAULT_LAST} unless told, at most {MAX_LAST}"),
-            query_parameter("until", "a time, or a day to its end: only groups that are not later"),
+            OpenApiParameter(
+                "last",
+                {**parameters.whole_number(least=1, most=MAX_LAST), "default": DEFAULT_LAST},
+                description="so many groups",
+            ),
+            OpenApiParameter(
+                "until",
+                parameters.MOMENT_TEXT,
+                description="a time, or a day to its end: only groups that are not later",
+            ),
             OpenApiParameter("relative_to", enum=get_args(RelativeTo), default="base"),
             query_parameter("workload", "only rows of these workloads", many=True),
             THREADS,

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Final
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,7 +22,9 @@ class OverviewView(View):
         parameters=[
             PROJECT,
             OpenApiParameter(
-                "since", OpenApiTypes.STR, description="ISO 8601: all since then, in place of the last night"
+                "since",
+                parameters.MOMENT_TEXT,
+                description="ISO 8601: all since then, in place of the last night",
             ),
         ],
         responses=OverviewSerializer,

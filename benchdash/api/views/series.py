@@ -56,11 +56,11 @@ class SeriesViews(RowsView):
         summary="Read the points of a series",
         parameters=[
             OpenApiParameter(
-                "since", OpenApiTypes.STR, description="ISO 8601: groups that began then or later"
+                "since", parameters.MOMENT_TEXT, description="ISO 8601: groups that began then or later"
             ),
             OpenApiParameter(
                 "max_points",
-                OpenApiTypes.INT,
+                parameters.whole_number(least=MIN_POINTS),
                 description="thin out to so many, keeping extremes and the two sides of change points",
             ),
             OpenApiParameter(

@@ -18,6 +18,7 @@ from benchdash.api.answers.sweeps import (
     hide_absolute_values,
 )
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
+from benchdash.api.views.comparison import THREADS
 from benchdash.regressions.comparison.rows import geometric_mean
 from benchdash.regressions.sweeps.conditions import Choice, written
 from benchdash.regressions.sweeps.subjects import Subject, subjects
@@ -56,7 +57,7 @@ class SweepView(View):
             *(_parameter(name, "chooses the subject") for name in _SUBJECT),
             _parameter("hardware", "only runs on this machine"),
             _parameter("workload", "only rows of these workloads", many=True),
-            _parameter("threads", "only rows of these thread counts; `null`: nobody said", many=True),
+            THREADS,
             _parameter("with", "only runs under these, such as `innodb_flush_method=fsync`", many=True),
             _parameter("values", "`hidden` leaves out all that is absolute", enum=["shown", "hidden"]),
             FORMAT,

@@ -10,6 +10,8 @@ from benchdash.api.views.base import View
 
 
 class TokenView(View):
+    for_known_only = True
+
     @extend_schema(summary="Read what the token of this request may do", responses=TokenSerializer)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
         """Tell a script about the token that it sends; 401 without one."""

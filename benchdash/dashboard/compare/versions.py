@@ -11,6 +11,7 @@ from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import Column, columns_at, short_id
 from benchdash.results import catalogue
 from benchdash.results.models import DEFAULT_CONFIGURATION
+from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
 # What chooses versions in the addresses of the pages, and what looks for them.
@@ -75,9 +76,15 @@ def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
 def available_columns(project: Project, query: QueryDict) -> Available:
     """Return the newest versions of each place, with those that the address chooses or looks for.
 
-    Neighbours of chosen ones are among them. Three statements.
+    Neighbours of chosen ones are among them; those of pull requests only where the address names them.
+    Three statements.
     """
-    places = places_of_versions(project)
+    said = " ".join(value for values in query.lists() for value in values[1])
+    places = [
+        place
+        for place in places_of_versions(project)
+        if not is_of_pull_request(place.branch) or place.branch in said
+    ]
     # In ids of columns (``12.3.1~main``) and of versions alone.
     texts = dict.fromkeys(text.partition(".")[0] for name in _ASKED for text in query.getlist(name))
     asked = ids_in(texts)[:_MAX_ASKED]

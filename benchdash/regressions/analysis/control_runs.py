@@ -14,6 +14,7 @@ from benchdash.results.controls import CONTROL, is_control
 from benchdash.results.models import Series
 from benchdash.results.place import Place
 from benchdash.results.points import Point, Runs, read_measurements
+from benchdash.results.pull_requests import of_pull_requests
 
 
 def control_levels(place: Place, histories: Mapping[int, History], rules: MetricRules) -> dict[Key, Floats]:
@@ -99,6 +100,7 @@ def _controls(
     projects: Collection[int], hardware: Collection[int], workloads: Collection[int]
 ) -> list[Series]:
     there = Series.objects.filter(
+        ~of_pull_requests(),
         project__in=projects,
         hardware__in=hardware,
         workload__in=workloads,

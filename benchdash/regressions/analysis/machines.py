@@ -25,6 +25,7 @@ from benchdash.regressions.queries import NEAR_IN_TIME
 from benchdash.results.controls import is_control
 from benchdash.results.metrics import main_metric
 from benchdash.results.models import Run
+from benchdash.results.pull_requests import of_pull_requests
 
 _What = IncidentEvent.What
 _Status = Incident.Status
@@ -299,7 +300,8 @@ def _measured_around(
     within = Q()
     for since, _, until in spans:
         within |= Q(started_at__gte=since, started_at__lte=until)
-    rows = Run.objects.filter(within, project=project_id, hardware=hardware_id, excluded_at=None).values_list(
+    runs = Run.objects.filter(within, ~of_pull_requests(), project=project_id, hardware=hardware_id)
+    rows = runs.filter(excluded_at=None).values_list(
         "started_at",
         *("version__product", "version__build", "branch"),
         *("configuration", "counterpart", "workload", "threads"),
@@ -479,6 +481,7 @@ def waiting_for_machines(project_id: int, begun: Mapping[int, datetime]) -> set[
         return set()
     rows = (
         Run.objects.filter(
+            ~of_pull_requests(),
             project=project_id,
             hardware__in=young,
             started_at__gt=now - MAX_WAIT - _RECENTLY,

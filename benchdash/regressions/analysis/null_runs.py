@@ -17,6 +17,7 @@ from benchdash.regressions.models import ChangePoint, NullRun
 from benchdash.regressions.watched_metrics import MetricRules, rules_of
 from benchdash.results.models import Series
 from benchdash.results.place import Place, all_places
+from benchdash.results.pull_requests import of_pull_requests
 
 MIN_GROUPS = 12
 """A shorter history has too little to shuffle."""
@@ -36,7 +37,7 @@ def null_run(project: Project, *, at: datetime | None = None) -> NullRun | None:
     """
     at = at or timezone.now()
     rng = np.random.default_rng([project.pk, at.toordinal()])
-    places = all_places(Series.objects.filter(project=project))
+    places = all_places(Series.objects.filter(~of_pull_requests(), project=project))
     tables = list(_tables([places[i] for i in rng.permutation(len(places))], rules_of(project.pk)))
     if not tables:
         return None

@@ -19,6 +19,7 @@ from benchdash.regressions.release_lines import line_before
 from benchdash.results.controls import is_control
 from benchdash.results.models import UNKNOWN_VERSION, Product, Series, VersionPlace
 from benchdash.results.place import Place
+from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.versions import release_line
 
 
@@ -43,7 +44,11 @@ def origins_beside(place: Place) -> dict[Place, Origin]:
         return {}
     beside = Series.objects.filter(**_without_stream(place)).values_list("branch", "line")
     newest_first = beside.annotate(newest=Max("pk")).order_by("-newest")
-    places = [place._replace(branch=branch, line=line) for branch, line, _ in newest_first]
+    places = [
+        place._replace(branch=branch, line=line)
+        for branch, line, _ in newest_first
+        if not is_of_pull_request(branch)
+    ]
     lines = {one.line: one for one in places if one.line}
     if not lines:
         return {}

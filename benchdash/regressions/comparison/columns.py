@@ -14,6 +14,7 @@ from benchdash.results.controls import is_control
 from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion, Workload
 from benchdash.results.place import Place
 from benchdash.results.points import MeasuredVersion, measured_versions
+from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.readings import DERIVED
 from benchdash.results.version_places import MeasuredPlace, measured_places, versions_at
 from benchdash.results.versions import parse_version
@@ -184,8 +185,8 @@ def chosen_columns(
 def columns_of(project: Project, selector: Selector) -> list[Column]:
     """List every version at every place that fits, in the order of versions."""
     if selector == Selector():
-        return columns_at(measured_places(project))
-    return columns_of_runs(included_runs(project).filter(selector.conditions))
+        return _without_pull_requests(columns_at(measured_places(project)))
+    return _fitting(included_runs(project), selector)
 
 
 def columns_of_runs(runs: QuerySet[Run]) -> list[Column]:
@@ -216,8 +217,17 @@ def column_of(run: Run) -> Column:
     )
 
 
-def _resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
+def _fitting(runs: QuerySet[Run], selector: Selector) -> list[Column]:
     found = columns_of_runs(runs.filter(selector.conditions))
+    return found if selector.branch else _without_pull_requests(found) or found
+
+
+def _without_pull_requests(columns: Sequence[Column]) -> list[Column]:
+    return [column for column in columns if not is_of_pull_request(column.branch)]
+
+
+def _resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
+    found = _fitting(runs, selector)
     if not found:
         raise SelectorError(f"no run fits the selector {selector}", field=field)
     if len(found) > 1:

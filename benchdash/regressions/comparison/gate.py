@@ -441,10 +441,12 @@ def _control_runs(found: _Found) -> set[int]:
         run__started_at__gte=min(point.time for point in points) - gap,
     )
     place_of = {one.pk: Place.of(one).of_every_stream for one in found.controls}
-    runs: dict[Place, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for series, run, version in measured.values_list("series_id", "run_id", "run__version_id"):
-        runs[place_of[series]][version].add(run)
-    return {run for of_version in runs.values() for run in of_version[max(of_version)]}
+    # A control may be sent with the commit of each night, and keeps its version.
+    version = ("run__version__sort_key", "run__version__version")
+    runs: dict[Place, dict[tuple[str, str], set[int]]] = defaultdict(lambda: defaultdict(set))
+    for series, run, *of_version in measured.values_list("series_id", "run_id", *version):
+        runs[place_of[series]][of_version[0], of_version[1]].add(run)
+    return {run for of_place in runs.values() for run in of_place[max(of_place)]}
 
 
 def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:

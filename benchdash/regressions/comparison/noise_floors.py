@@ -24,6 +24,7 @@ from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistor
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.queries import beginnings
 from benchdash.results.points import Point, read_points
+from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.sessions import number_apart
 
 # Only the newest runs of a series count, because noise changes with time.
@@ -238,8 +239,9 @@ def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -
 def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
     """Read the histories of these series, in a constant number of statements.
 
-    Of each the runs count that came in last.
+    Of each the runs count that came in last. Pull requests tell nothing of the noise.
     """
+    series = [one for one in series if not is_of_pull_request(one.branch)]
     branches: dict[What, list[int]] = defaultdict(list)
     releases: dict[What, list[int]] = defaultdict(list)
     for index, one in enumerate(series):

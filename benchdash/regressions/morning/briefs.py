@@ -23,6 +23,7 @@ from benchdash.regressions.morning.missing import Missing, silent
 from benchdash.regressions.morning.mornings import new_filter
 from benchdash.regressions.morning.nights import NIGHT, Newest, NightSpan, Ran
 from benchdash.regressions.queries import open_filter
+from benchdash.results.pull_requests import PATTERN
 
 MAX_INCIDENTS: Final = 10_000
 _LIGHT: Final = ("project", "kind", "status", "started_at", "median", "worst")
@@ -121,7 +122,8 @@ _RAN: Final = """
             WHEN wanted.is_sample OR started_at <= %(last_day)s THEN started_at - %(night)s
             ELSE %(last_day)s
         END AS since
-        FROM results_run WHERE project_id = wanted.id AND started_at <= %(now)s
+        FROM results_run
+        WHERE project_id = wanted.id AND started_at <= %(now)s AND branch !~ %(pull_requests)s
         ORDER BY started_at DESC, id DESC LIMIT 1
     ) newest
     JOIN results_serverversion version ON version.id = newest.version_id
@@ -134,6 +136,7 @@ _RAN: Final = """
         JOIN results_serverversion of_run ON of_run.id = run.version_id
         JOIN results_hardware hardware ON hardware.id = run.hardware_id
         WHERE run.project_id = wanted.id AND run.started_at > newest.since AND run.started_at <= %(now)s
+            AND run.branch !~ %(pull_requests)s
     ) night
     WHERE wanted.id = ANY(%(projects)s)
 """
@@ -146,6 +149,7 @@ def _ran(projects: Collection[Project], *, now: datetime) -> dict[int, Ran]:
         "now": now,
         "last_day": now - NIGHT,
         "night": NIGHT,
+        "pull_requests": PATTERN,
     }
     with connection.cursor() as cursor:
         cursor.execute(_RAN, wanted)

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from benchdash.accounts.models import Project
 from benchdash.results.cadence import LOOK_BACK, Reporter, reporters
 from benchdash.results.models import Run
+from benchdash.results.pull_requests import of_pull_requests
 
 NIGHT: Final = timedelta(days=1)
 # Results take as long to come in as they usually do, of this many reports, and a part of the interval more.
@@ -120,8 +121,9 @@ def night_of(project: Project, *, now: datetime, since: datetime | None = None) 
 
 
 def _newest(project: Project, *, now: datetime) -> Newest | None:
-    runs = Run.objects.filter(project=project, started_at__lte=now).order_by("-started_at", "-pk")
-    found = runs.values_list("started_at", "version__product__name", "version__version").first()
+    runs = Run.objects.filter(~of_pull_requests(), project=project, started_at__lte=now)
+    columns = ("started_at", "version__product__name", "version__version")
+    found = runs.order_by("-started_at", "-pk").values_list(*columns).first()
     return Newest._make(found) if found else None
 
 

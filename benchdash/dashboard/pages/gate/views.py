@@ -16,6 +16,7 @@ from benchdash.regressions.comparison.gate_words import (
     summary,
     verdict_words,
 )
+from benchdash.regressions.comparison.verdict_words import change_of
 from ingest.gates import answer_of
 
 _MAX_ROWS: Final = 1000
@@ -40,7 +41,14 @@ def gate_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "summary": summary(gate),
         "reasons": reasons(gate),
         "rows": [
-            (one, *one.row.cells, *one.row.comparisons, place_words(one.series), verdict_words(one))
+            (
+                one,
+                *one.row.cells,
+                *one.row.comparisons,
+                change_of(*one.row.comparisons),
+                place_words(one.series),
+                verdict_words(one),
+            )
             for one in rows[:_MAX_ROWS]
         ],
         "left_out": max(0, len(rows) - _MAX_ROWS),

@@ -21,6 +21,7 @@ from benchdash.results import catalogue
 from benchdash.results.catalogue import workload_names
 from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import Alias, Series
+from benchdash.results.pull_requests import of_pull_requests
 from benchdash.results.queries import find_series
 from benchdash.results.versions import parse_version
 from benchdash.results.wording import COUNTERPART
@@ -223,7 +224,9 @@ def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
 
 
 def _condition(asked: Asked) -> Q:
-    return Q(*(_fits(_BY_NAME[name], values) for name, values in asked.items()))
+    """Select the series that are asked for; those of pull requests where their branch is."""
+    kept_apart = Q() if "branch" in asked else ~of_pull_requests()
+    return Q(kept_apart, *(_fits(_BY_NAME[name], values) for name, values in asked.items()))
 
 
 def _fits(facet: Facet, values: Collection[str]) -> Q:

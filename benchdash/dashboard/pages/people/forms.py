@@ -20,6 +20,7 @@ from benchdash.regressions.options import (
     LINES_NOT_COMPARED,
     RELEASE_LINE_ORDER,
 )
+from benchdash.results.pull_requests import DEFAULT_DAYS, PULL_REQUEST_DAYS
 from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
 
 _LISTS: Final = (RELEASE_LINE_ORDER, LINES_NOT_COMPARED, BRANCH_ORIGINS)
@@ -183,6 +184,13 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     historical_after_days = forms.IntegerField(
         required=False, min_value=0, max_value=36500, label="Days after which a change is old news"
     )
+    pull_request_days = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=36500,
+        label="Days for which results of pull requests are kept",
+        help_text=f"After the last of a pull request came in; {DEFAULT_DAYS} unless said here, 0 for ever.",
+    )
     release_line_order = NamesField(
         required=False,
         max_length=_MAX_LIST,
@@ -245,6 +253,7 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
             "What began longer before its file came in is listed and not mailed;"
             f" {settings.HISTORICAL_AFTER.days} unless said here."
         )
+        self.fields[PULL_REQUEST_DAYS].initial = self.instance.options.get(PULL_REQUEST_DAYS)
         said, usual = stall_rule(self.instance), stall_rule(Project())
         for name, own, without in (
             (STALL_BELOW, _per_cent(said.below), _per_cent(usual.below)),
@@ -257,7 +266,7 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def changes(self) -> dict[str, Any]:
         """Return the fields of the project as they are wanted."""
-        own = (HISTORICAL_AFTER_DAYS, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
+        own = (HISTORICAL_AFTER_DAYS, PULL_REQUEST_DAYS, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
         texts = (*_LISTS, *_TEMPLATES)
         options = {name: value for name, value in self.instance.options.items() if name not in (*own, *texts)}
         options |= {name: value for name in texts if (value := self.cleaned_data[name])}

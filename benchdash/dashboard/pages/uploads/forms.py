@@ -22,7 +22,8 @@ _TIME: Final = "2026-11-20T15:56:28Z"
 
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
 _FURTHER: Final = (
-    *("build", "branch", "commit", "committed_at", "configuration", "counterpart", "repetition", "format"),
+    *("build", "branch", "pull_request", "base_branch", "commit", "committed_at"),
+    *("configuration", "counterpart", "repetition", "format"),
     *("control", "session", "tags", "notes", "options", "metric", "metrics", "map"),
 )
 # Suggestions for a field are in the list of this id.
@@ -61,6 +62,8 @@ class SaidForm(forms.Form):
 
     build = _known("build", "Build", "debug", "A flavour of the version, such as debug or asan.")
     branch = _known("branch", "Branch", "main", "Without one it is a release.")
+    pull_request = _whole_number("Pull request", "Its number; its runs are kept apart from all branches.")
+    base_branch = _known("branch", "Base branch", "main", "Where the pull request is to be merged.")
     commit = _text("Commit", "", "7 to 40 hex digits.", spellcheck="false")
     committed_at = _text("Committed at", _TIME)
     configuration = _known(

@@ -1,0 +1,205 @@
+"""A live server keeps to its schema, whatever is asked: schemathesis with all its checks.
+
+The project is that of the examples. All operations are asked by their examples and a few generated requests
+in three roles; ``COVERED`` ones also by every boundary of their parameters and bodies, by methods that they
+lack and without what they require. ``make schemathesis`` does all that for all of them, and longer.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+
+import pytest
+import schemathesis
+from schemathesis import engine
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import events
+
+from benchdash.accounts.models import Scope
+from tests.api.examples import ask_everything, sample_project
+from tests.builders import make_token
+
+# One of each kind.
+COVERED = (
+    "GET /api/v1/runs/{id}/intervals/",
+    "GET /api/v1/series/{id}/points/",
+    "GET /api/v1/workloads/",
+    "PATCH /api/v1/hardware/{id}/",
+    "POST /api/v1/annotations/",
+    "DELETE /api/v1/uploads/{id}/",
+)
+_ANY_NUMBER = 1_000_000
+# Fields that a request which fits the schema may still be refused for: they name what must exist, or must fit
+# other fields or what is stored. Each problem must be about these alone. "" is the whole request.
+_COLUMN = {"product", "version", "build", "commit", "branch", "hardware", "configuration", "counterpart"}
+_VERSIONS = frozenset({"metric", "base", "against", "workload", "threads", *_COLUMN})
+_TRIAGE = frozenset({"assignee", "state", "reason", "bug", "snoozed_until", "snoozed_until_version", "ids"})
+_WISHES = frozenset({"address", "time_zone", "smallest_change", "kinds", "workload_group", "metric", ""})
+_METRIC = frozenset(
+    {"name", "unit", "direction", "smallest_change", "smallest_change_absolute", "aggregation", "kind", ""}
+)
+REFUSED_BY_DESIGN = {
+    "GET /api/v1/compare/": _VERSIONS,
+    "GET /api/v1/curves/": _VERSIONS | {"from", "to"},
+    "GET /api/v1/difference/": _VERSIONS | {"run"},
+    "GET /api/v1/latency/": _VERSIONS,
+    "GET /api/v1/nights/": _VERSIONS | {"until"},
+    "GET /api/v1/sweep/": _VERSIONS | {"setting", "lines", "subject", "with"},
+    "GET /api/v1/gate/": _VERSIONS | {"pull_request"},
+    "GET /api/v1/series/{id}/points/": frozenset({"columns", "since"}),
+    "GET /api/v1/runs/{id}/intervals/": frozenset({"source"}),
+    "GET /api/v1/overview/": frozenset({"since"}),
+    # The content of files, and the JSON in fields of a form.
+    "POST /api/v1/uploads/": frozenset({"file", "meta", "map", "metrics", "options", "companion", *_COLUMN}),
+    "PATCH /api/v1/uploads/{id}/": frozenset({"", "workload", *_COLUMN}),
+    "DELETE /api/v1/uploads/{id}/": frozenset({""}),
+    "PATCH /api/v1/versions/{id}/": frozenset({"version", "commit", "committed_at"}),
+    "PATCH /api/v1/runs/{id}/": frozenset({"reason"}),
+    "POST /api/v1/exclusions/": frozenset({"reason", "runs"}),
+    "POST /api/v1/annotations/": frozenset({"hardware", "product", "until", "at"}),
+    "PATCH /api/v1/incidents/{id}/": _TRIAGE,
+    "POST /api/v1/incidents/triage/": _TRIAGE,
+    "POST /api/v1/articles/": frozenset({"blocks", "title"}),
+    "PATCH /api/v1/articles/{id}/": frozenset({"blocks", "title"}),
+    "POST /api/v1/metrics/": _METRIC,
+    "PATCH /api/v1/metrics/": _METRIC,
+    "PATCH /api/v1/metrics/{id}/": _METRIC,
+    "POST /api/v1/subscriptions/": _WISHES,
+    "PATCH /api/v1/subscriptions/{id}/": _WISHES,
+    "POST /api/v1/webhooks/": frozenset({"url", "secret", "kinds"}),
+}
+REFUSED_BY_DESIGN_EVERYWHERE = {"/merge/": frozenset({"into"})} | {
+    f"/{kind}/{{id}}/": frozenset({"name"})
+    for kind in ("products", "hardware", "configurations", "workloads")
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    check: str
+    operation: str
+    about: str
+    request: str
+    status: int
+    answer: str
+
+    @property
+    def fields(self):
+        """What a problem is about: the names of fields, without what is in them."""
+        try:
+            errors = json.loads(self.answer)["errors"]
+        except (ValueError, KeyError, TypeError):
+            return frozenset()
+        return frozenset(error.get("field", "").partition(".")[0] for error in errors)
+
+    def __str__(self):
+        answer = f"{self.status} {self.answer[:500]}"
+        return f"{self.check}, {self.operation}: {self.about}\n  {self.request}\n  {answer}"
+
+
+@pytest.fixture
+def secrets(no_way_out, live_server, settings, monkeypatch):
+    """Of who asks, by role; nobody has none."""
+    settings.SITE_URL = live_server.url
+    for limit in ("anonymous", "token", "uploads"):
+        monkeypatch.setitem(settings.THROTTLE_RATES, limit, f"{_ANY_NUMBER}/min")
+    with sample_project() as (project, admin):
+        ask_everything(project, admin)
+    return {
+        "everything": make_token(project, *Scope.values),
+        "uploads": make_token(project, Scope.UPLOAD),
+        "nobody": "",
+    }
+
+
+@pytest.mark.django_db(transaction=True, reset_sequences=True)
+def test_a_live_server_keeps_to_its_schema(secrets, live_server):
+    failures = asked(live_server.url, secrets["everything"], phases=("coverage",), only=COVERED)
+    for secret in secrets.values():
+        failures += asked(live_server.url, secret, phases=("examples", "fuzzing"), examples=2)
+    assert failures == [], explained(failures)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True, reset_sequences=True)
+@pytest.mark.parametrize("role", ["everything", "uploads", "nobody"])
+def test_a_live_server_keeps_to_its_schema_however_long_it_is_asked(secrets, live_server, role):
+    phases = ("examples", "coverage", "fuzzing", "stateful")
+    number = int(os.environ.get("EXAMPLES", "20"))
+    failures = asked(live_server.url, secrets[role], phases=phases, examples=number)
+    assert failures == [], explained(failures)
+
+
+def asked(url, secret, *, phases, examples=1, only=()):
+    """Return the failures that schemathesis finds and that are none by design."""
+    config = SchemathesisConfig.from_dict(
+        {
+            "continue-on-failure": True,
+            "generation": {
+                "deterministic": True,
+                "max-examples": examples,
+                "no-shrink": True,
+                "database": "none",
+                # Neither can be sent in a header or stored in a text; tests/test_bad_requests.py sends them.
+                "allow-x00": False,
+                "codec": "utf-8",
+            },
+            "phases": {
+                name: {"enabled": name in phases} for name in ("examples", "coverage", "fuzzing", "stateful")
+            },
+            "headers": {"Authorization": f"Bearer {secret}"} if secret else {},
+            "cache": {"enabled": False},
+        }
+    )
+    schema = schemathesis.openapi.from_url(f"{url}/api/schema/", config=config)
+    schema.config.update(base_url=url)
+    if only:
+        schema = schema.include(name=list(only))
+    failures = []
+    for event in engine.from_schema(schema).execute():
+        if isinstance(event, events.ScenarioFinished):
+            failures += failures_of(event.recorder)
+        elif isinstance(event, events.NonFatalError | events.FatalError):
+            told = event.info if isinstance(event, events.NonFatalError) else event.exception
+            failures.append(Failure("error", str(getattr(event, "label", "")), str(told), "", 0, ""))
+    return [failure for failure in failures if not is_by_design(failure)]
+
+
+def failures_of(recorder):
+    for number, checks in recorder.checks.items():
+        interaction = recorder.interactions.get(number)
+        answer = interaction.response if interaction else None
+        for check in checks:
+            if check.failure_info is None:
+                continue
+            case = recorder.cases[number].value
+            yield Failure(
+                check.name,
+                case.operation.label,
+                f"{check.failure_info.failure.title}: {check.failure_info.failure.message}",
+                case.as_curl_command()[:1000],
+                answer.status_code if answer is not None else 0,
+                answer.content.decode(errors="replace") if answer is not None else "",
+            )
+
+
+def is_by_design(failure):
+    """Say whether a request was refused for what no schema can say of it, and for nothing else."""
+    if failure.check != "positive_data_acceptance" or failure.status not in {400, 422}:
+        return False
+    method, _, path = failure.operation.partition(" ")
+    known = REFUSED_BY_DESIGN.get(failure.operation, frozenset())
+    if method == "GET":
+        # Left out it is the project of the token; the others are names and cursors that must be known.
+        known |= {"project", "fields", "cursor"}
+    for ending, fields in REFUSED_BY_DESIGN_EVERYWHERE.items():
+        known |= fields if path.endswith(ending) and method != "GET" else frozenset()
+    return bool(failure.fields) and failure.fields <= known
+
+
+def explained(failures):
+    """Say each kind of failure once."""
+    kinds = {}
+    for failure in failures:
+        kinds.setdefault((failure.check, failure.operation, *sorted(failure.fields)), []).append(failure)
+    return "\n".join(f"{len(some)} times {some[0]}" for _, some in sorted(kinds.items()))
