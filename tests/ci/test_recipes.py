@@ -235,7 +235,7 @@ def test_a_night_of_cron_has_its_control_and_keeps_what_a_dashboard_that_is_down
     (repository.folder / "benchdash.py").write_bytes(CLIENT.read_bytes())
     night = [(RECIPES / "nightly.sh").read_text()]
     calm = {"SESSIONS": "1", "PAUSE": "0"}
-    done = repository.run(night, **calm, BENCHDASH_URL="http://127.0.0.1:9", RETRY_FOR="1")
+    done = repository.run(night, **calm, BENCHDASH_URL="http://127.0.0.1:9", RETRY_FOR="1", TIMEOUT="1")
     assert done.returncode == 3
     assert not Run.objects.filter(version__commit=commit).exists()
     done = repository.run(night, **calm)
