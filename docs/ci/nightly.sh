@@ -18,6 +18,6 @@ python3 benchdash.py flush || true
 git pull --quiet --ff-only
 ./build.sh build
 python3 benchdash.py run --product MariaDB --version "$(cat VERSION)" --commit git --hardware auto \
-  --workload oltp_read_only --sessions "${SESSIONS:-3}" --pause "${PAUSE:-1800}" --retry-for "${RETRY_FOR:-300}" \
+  --workload oltp_read_only --sessions "${SESSIONS:-3}" --pause "${PAUSE:-1800}" --retry-for 300 \
   --control "./bench.sh control" --control-version 10.11.5 -- ./bench.sh build
-python3 benchdash.py gate --product MariaDB --branch main --commit "$(git rev-parse HEAD)" --timeout "${TIMEOUT:-1800}"
+python3 benchdash.py gate --product MariaDB --branch main --commit "$(git rev-parse HEAD)"
