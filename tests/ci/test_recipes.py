@@ -237,7 +237,6 @@ def test_a_night_of_cron_is_measured_beside_its_control(repository):
     assert "control: imported" in done.stdout
     assert branches_of(commit) == {"main"}
     assert Run.objects.filter(version__commit=commit).count() == 2
-    assert branches_of("") == set()
     control = Run.objects.filter(version__version="10.11.5")
     assert [one.version.build for one in control] == ["control"] * 2
 
