@@ -308,7 +308,7 @@ class AnnotationRequest(Body):
     product = serializers.CharField(max_length=200, required=False, allow_null=True, allow_blank=True)
 
 
-class BaselineChange(serializers.Serializer[Any]):
+class BaselineChange(Body):
     """What a branch is held against: a ``commit`` of its own, or its beginning, or a released ``version``."""
 
     commit = serializers.CharField(max_length=40, required=False)

@@ -132,6 +132,7 @@ def ask_everything(project: Project, admin: User) -> dict:
     _triage(asker, project)
     _correct(asker, project)
     _tell(asker)
+    _hold_a_branch(asker)
     _ask_with_a_token(asker, project)
     _refuse(asker)
     return dict(sorted(asker.examples.items()))
@@ -311,6 +312,17 @@ def _tell(asker):
     asker.ask("webhooks_destroy", 204, id=again)
     asker.ask("webhooks_destroy_all", 204, project=SLUG, url="https://hooks.example.org/other")
     asker.ask("audit_list", project=SLUG, limit=2)
+
+
+def _hold_a_branch(asker):
+    said = {"project": SLUG, "branch": "main", "product": "MariaDB", "hardware": "bench-01"}
+    first = {**said, "commit": "3f9a2c1", "reason": "the last one that was looked at"}
+    pk = asker.ask("baselines_create", 201, body=first)["id"]
+    asker.ask("baselines_list", project=SLUG)
+    asker.ask("baselines_retrieve", id=pk)
+    moved = {"version": "10.11.5", "reason": "the release"}
+    pk = asker.ask("baselines_partial_update", id=pk, body=moved)["id"]
+    asker.ask("baselines_destroy", 204, id=pk, reason="no longer needed")
 
 
 def _ask_with_a_token(asker, project):

@@ -66,6 +66,9 @@ REFUSED_BY_DESIGN = {
     "PATCH /api/v1/metrics/{id}/": _METRIC,
     "POST /api/v1/subscriptions/": _WISHES,
     "PATCH /api/v1/subscriptions/{id}/": _WISHES,
+    "POST /api/v1/baselines/": frozenset({"version", *_COLUMN, ""}),
+    "PATCH /api/v1/baselines/{id}/": frozenset({"version", "commit", ""}),
+    "DELETE /api/v1/baselines/{id}/": frozenset({""}),
     "POST /api/v1/webhooks/": frozenset({"url", "secret", "kinds"}),
 }
 REFUSED_BY_DESIGN_EVERYWHERE = {"/merge/": frozenset({"into"})} | {

@@ -85,7 +85,7 @@ def test_an_upload_whose_answer_is_lost_is_not_doubled(benchdash, wire):
     assert send(benchdash, wire.url).returncode == 0
     assert (Upload.objects.count(), len(kept(benchdash))) == (1, 1)
     wire.mend()
-    assert "sent before" in benchdash("flush").stdout
+    assert benchdash("flush").stdout.splitlines()[-1] == "1 sent, 0 left, 0 refused"
     assert (Upload.objects.count(), Run.objects.count(), kept(benchdash)) == (1, 1, [])
 
 
@@ -161,6 +161,14 @@ def test_a_redirect_takes_the_token_nowhere(benchdash):
         ended = send(benchdash, server.url)
         assert (ended.returncode, elsewhere.heard) == (3, [])
         assert f"moved to {elsewhere.url}/; set BENCHDASH_URL" in ended.stderr
+
+
+def test_a_refusal_before_the_whole_file_was_sent_is_read(benchdash, large):
+    refusal = json.dumps({"detail": "the token is unknown", "errors": []}).encode()
+    with proxy([(401, {}, refusal)], reads_all=False) as server:
+        ended = send(benchdash, server.url, file=large)
+        assert (ended.returncode, len(kept(benchdash))) == (3, 1)
+        assert "the token is unknown" in ended.stderr
 
 
 @pytest.mark.parametrize("status", [200, 403, 413])
