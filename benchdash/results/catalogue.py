@@ -8,7 +8,20 @@ from typing import Any, Final, NamedTuple
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection
-from django.db.models import Case, Count, Exists, Func, Max, Model, OuterRef, Q, Subquery, Sum, TextField, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    Func,
+    Max,
+    Model,
+    OuterRef,
+    Q,
+    Subquery,
+    Sum,
+    TextField,
+    When,
+)
 from django.db.models.functions import Collate, JSONObject
 
 from benchdash.accounts.models import Project

@@ -74,7 +74,9 @@ def test_an_upload_that_breaks_off_is_kept_and_counts_from_when_it_was_first_sen
 
 
 def test_only_the_first_of_many_files_waits_for_a_server_that_is_down(benchdash):
-    ended = benchdash("upload", SYSBENCH, SYSBENCH, SYSBENCH, *SAID, "--retry-for", 2, BENCHDASH_URL="http://127.0.0.1:9")
+    ended = benchdash(
+        "upload", SYSBENCH, SYSBENCH, SYSBENCH, *SAID, "--retry-for", 2, BENCHDASH_URL="http://127.0.0.1:9"
+    )
     assert ended.returncode == 0
     assert ended.stderr.count("trying again") == 1
     assert len(kept(benchdash)) == 3

@@ -27,8 +27,8 @@ from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
 from benchdash.rest import parameters
 from benchdash.rest.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
 from benchdash.results import corrections
-from benchdash.results.corrections import Effect, correct_version
 from benchdash.results.catalogue import is_only_of_pull_requests
+from benchdash.results.corrections import Effect, correct_version
 from benchdash.results.models import Alias, Configuration, Hardware, Product, ServerVersion, Workload
 
 _NAME = Filter("name", "name", "the whole name")

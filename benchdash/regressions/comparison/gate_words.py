@@ -91,8 +91,8 @@ def _reasons(gate: Gate) -> Iterator[str]:
         yield f"{counted(len(likely), 'row')} likely worse, by a single session: {_named(likely)}."
     if of_machine := [one for one in gate.rows if one.is_of_machine]:
         yield (
-            f"{counted(len(of_machine), 'row')} worse, but so is the control of the same sessions, a build that "
-            f"never changes, and what is lost beyond it is not certain: {_named(of_machine)}."
+            f"{counted(len(of_machine), 'row')} worse, but so is the control of the same sessions, a build"
+            f" that never changes, and what is lost beyond it is not certain: {_named(of_machine)}."
         )
     unsettled = [one for one in gate.rows if one.verdict == "unknown" and not one.is_of_machine]
     if unsettled:
