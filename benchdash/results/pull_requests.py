@@ -17,6 +17,9 @@ PREFIX: Final = "pull/"
 _IS_BRANCH: Final = re.compile(rf"{PREFIX}([1-9][0-9]{{0,{MAX_DIGITS - 1}}})", re.ASCII)
 PATTERN: Final = f"^{_IS_BRANCH.pattern}$"
 """What PostgreSQL knows their branches by."""
+_REF: Final = re.compile(
+    rf"(?:(?:refs/)?(?:pull|merge-requests)/)?([1-9][0-9]{{0,{MAX_DIGITS - 1}}})/(?:head|merge)", re.ASCII
+)
 
 
 def branch_of(number: int) -> str:
@@ -28,6 +31,15 @@ def number_in(branch: str) -> int | None:
     """Return the number of the pull request whose runs are on a branch; None for every other branch."""
     match = _IS_BRANCH.fullmatch(branch)
     return int(match[1]) if match else None
+
+
+def number_in_ref(ref: str) -> int | None:
+    """Return the number of the pull request that a branch or a ref of git means; None for every other.
+
+    ``pull/12``, ``refs/pull/12/head``, ``12/merge`` (GitHub), ``refs/merge-requests/12/head`` (GitLab).
+    """
+    match = _REF.fullmatch(ref)
+    return number_in(ref) or (int(match[1]) if match else None)
 
 
 def is_of_pull_request(branch: str) -> bool:

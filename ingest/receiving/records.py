@@ -12,7 +12,7 @@ from typing import Any
 
 from benchdash.results.controls import control_build
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
-from benchdash.results.pull_requests import branch_of, number_in
+from benchdash.results.pull_requests import branch_of, number_in_ref
 from benchdash.results.readings import UNKNOWN, Reading, known_metric
 from benchdash.results.records import Fact, MetricWishes, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
@@ -181,7 +181,7 @@ class _Decision:
 
     def _pull_request(self) -> int | None:
         number: int | None = self._said("pull_request")
-        return number_in(self._said("branch") or "") if number is None else number
+        return number_in_ref(self._said("branch") or "") if number is None else number
 
     def _branch(self) -> str:
         """Return the branch; a pull request has its own, whatever its sender calls its branch.
@@ -269,6 +269,10 @@ class _Decision:
             lacking = [run for run in runs if name in run.lost]
             message = f"is required: the part that says it is missing in the file{_of_some(lacking, runs)}"
             yield FieldError(name, message, is_missing=True)
+        if self._said("base_branch") and not self._pull_request():
+            # An empty variable of CI would put a pull request among the results of its base.
+            message = "is required with base_branch; leave both out for what is no pull request"
+            yield FieldError("pull_request", message, is_missing=True)
 
     def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
         """Raise FormatError for a start in the future that the file says and nobody corrects.
@@ -306,8 +310,6 @@ class _Decision:
             elif name in self.meta.fields:
                 unused = self.meta.fields[name]
                 yield f"the file tells its runs apart by {name}, so '{unused}' in meta was not used"
-        if self._said("base_branch") and not self._pull_request():
-            yield "the field 'base_branch' says nothing without a pull request"
         if without := [run for run in runs if self._is_without_version(run)]:
             yield f"no version is known of {_shown(without)}, taken as '{UNKNOWN_VERSION}'"
         if any(_is_naive(run.started_at) for run in runs):

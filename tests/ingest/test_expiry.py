@@ -79,6 +79,41 @@ def test_nothing_is_looked_for_in_a_pull_request_and_its_base_never_sees_it(proj
     assert "pull/7" in shown
 
 
+@pytest.mark.parametrize(
+    ("ref", "branch"),
+    [
+        ("pull/34", "pull/34"),
+        ("34/merge", "pull/34"),
+        ("refs/pull/34/head", "pull/34"),
+        ("refs/merge-requests/34/head", "pull/34"),
+        ("34", "34"),
+        ("release/34/merge", "release/34/merge"),
+        ("pull/034", "pull/034"),
+    ],
+)
+def test_a_ref_of_a_pull_request_is_its_branch(send, ref, branch):
+    send(table((4, 1234.5678)), branch=ref, commit="a" * 40)
+    assert Run.objects.get().branch == branch
+
+
+def test_an_empty_variable_of_ci_puts_no_pull_request_among_the_results_of_its_base(project, client):
+    answer = client.post(
+        "/api/v1/uploads/",
+        {
+            "file": SimpleUploadedFile("a.csv", b"threads,tps\n4,1234.5\n"),
+            **SAID,
+            "branch": "main",
+            "pull_request": "",
+            "base_branch": "main",
+        },
+        headers={"authorization": f"Bearer {make_token(project)}"},
+    )
+    assert answer.status_code == 400
+    [error] = answer.json()["errors"]
+    assert error["field"] == "pull_request"
+    assert not Run.objects.exists()
+
+
 def test_what_nobody_needs_any_more_expires_and_the_rest_stays(project, send):
     old = send(table((4, 1234.5678)), pull_request=12, base_branch="main", commit="a" * 40)
     kept = send(table((4, 2234.5678)), branch="main", commit="b" * 40)
