@@ -106,6 +106,11 @@ def request(
         return Reply(response.status, response.read(max_reply))
 
 
+def reason_of(error: Exception) -> str:
+    """Say in words why nothing came back: ``Name or service not known``, without the number of an OSError."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
 def _target(url: str) -> _Target:
     """Take the address apart. Raises ForbiddenError for one that is malformed or not of the web."""
     if len(url) > MAX_URL:

@@ -130,6 +130,38 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _Connection(http.client.HTTPConnection):
+    """A connection that reads the answer also where the server did not want to read all of a request."""
+
+    _is_refused = False
+
+    def send(self, data: Any) -> None:
+        if self._is_refused:
+            return
+        try:
+            super().send(data)
+        except (BrokenPipeError, ConnectionResetError):
+            self._is_refused = True
+
+
+class _SecureConnection(http.client.HTTPSConnection, _Connection):
+    """The same by TLS."""
+
+
+class _Connections(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
+    """Opens addresses by connections of these two kinds."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        super().__init__(context=context)
+        self._tls = context
+
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_Connection, req)
+
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_SecureConnection, req, context=self._tls)
+
+
 class Server(NamedTuple):
     """A dashboard, and the token with which it is asked. ``ca_file`` names who vouches for it."""
 
@@ -199,7 +231,7 @@ class Server(NamedTuple):
             context = ssl.create_default_context(cafile=self.ca_file or None)
         except OSError as error:
             raise ClientError(f"--ca-file {self.ca_file}: {error.strerror or error}") from None
-        opener = urllib.request.build_opener(_NoRedirects, urllib.request.HTTPSHandler(context=context))
+        opener = urllib.request.build_opener(_NoRedirects, _Connections(context))
         return opener.open(request, timeout=REQUEST_TIMEOUT_S)
 
 

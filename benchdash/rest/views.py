@@ -85,7 +85,10 @@ class ApiView(APIView):
             return
         self._deprecation = deprecation_headers(operation, request.query_params)
         known = {*operation.parameters, *self.common_parameters}
-        if strange := [name for name in request.query_params if name not in known]:
+        said = dict(request.query_params.items())
+        if said.get("format") == "json":  # which every address answers, by whatever name it is asked for
+            known.add("format")
+        if strange := [name for name in said if name not in known]:
             raise ValidationError(
                 {name: [parameters.unknown(name, known, what="parameter")] for name in strange[:10]}
             )

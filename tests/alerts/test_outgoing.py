@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from benchdash.alerts import outgoing
-from benchdash.alerts.outgoing import ForbiddenError, check, request
+from benchdash.alerts.outgoing import ForbiddenError, check, reason_of, request
 from tests.webhook_server import WebhookServer
 
 # --- which addresses may be called ------------------------------------------------------------------------
@@ -241,3 +241,11 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(https_server):
 def test_a_server_that_does_not_speak_http_is_told_from_one_that_does(https_server):
     with pytest.raises((OSError, HTTPException)):
         request("POST", f"http://localhost:{https_server.port}/hook", b"{}", {})
+
+
+def test_why_nothing_came_back_is_said_without_numbers():
+    with pytest.raises(OSError, match="Errno") as refused:
+        request("POST", "http://nowhere.invalid/hook", b"{}", {})
+    assert reason_of(refused.value)[0].isalpha()
+    assert "Errno" not in reason_of(refused.value)
+    assert reason_of(HTTPException()) == "HTTPException"

@@ -156,6 +156,14 @@ def test_a_redirect_takes_the_token_nowhere(benchdash):
         assert f"moved to {elsewhere.url}/; set BENCHDASH_URL" in ended.stderr
 
 
+def test_a_refusal_before_the_whole_file_was_sent_is_read(benchdash, large):
+    refusal = json.dumps({"detail": "the token is unknown", "errors": []}).encode()
+    with proxy([(401, {}, refusal)], reads_all=False) as server:
+        ended = send(benchdash, server.url, file=large)
+        assert (ended.returncode, len(kept(benchdash))) == (3, 1)
+        assert "the token is unknown" in ended.stderr
+
+
 @pytest.mark.parametrize("status", [200, 403, 413])
 def test_a_page_of_a_proxy_is_no_answer_of_the_dashboard(benchdash, status):
     with proxy([(status, {}, HTML)]) as server:

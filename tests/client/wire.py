@@ -77,13 +77,16 @@ class Wire:
 
 
 @contextmanager
-def proxy(answers):
-    """A server that gives these answers: status, headers and body. ``heard`` are the headers it got."""
+def proxy(answers, *, reads_all=True):
+    """A server that gives these answers: status, headers and body. ``heard`` are the headers it got.
+
+    Without ``reads_all`` it answers as soon as it has the head of a request, and hangs up.
+    """
     left = list(answers)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.rfile.read(int(self.headers["Content-Length"]) if reads_all else 0)
             self.server.heard.append(self.headers)
             status, headers, body = left.pop(0)
             self.send_response(status)

@@ -86,7 +86,7 @@ def _post(
     except outgoing.ForbiddenError as error:
         raise RefusedError(str(error)) from error
     except (OSError, HTTPException) as error:
-        raise UnavailableError(str(error) or type(error).__name__) from error
+        raise UnavailableError(outgoing.reason_of(error)) from error
     if answer.is_success:
         return answer
     if answer.status >= 500 or answer.status in _LATER:

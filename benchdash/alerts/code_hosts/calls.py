@@ -29,7 +29,7 @@ def ask(method: str, url: str, headers: Mapping[str, str], sent: Mapping[str, An
     except outgoing.ForbiddenError as error:
         raise RefusedError(str(error)) from error
     except (OSError, HTTPException) as error:
-        raise UnavailableError(str(error) or type(error).__name__) from error
+        raise UnavailableError(outgoing.reason_of(error)) from error
     if reply.status >= 500 or reply.status in _LATER:
         raise UnavailableError(f"it answered {reply}")
     if not reply.is_success:

@@ -21,6 +21,9 @@ LABEL: Final = "benchdash"
 PARAMETERS: Final = ("product", "branch", "hardware", "metric")
 BASE: Final = "base"
 
+BADGE_HEIGHT: Final = 20
+"""As templates/embeds/badge.svg draws it, in points."""
+
 _SIZE: Final = 11
 _MAX_WIDTH: Final = 420
 _MAX_NAME: Final = 200

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from benchdash.accounts.models import Scope
 from benchdash.accounts.signed_links import end_signed_links, make_signed_query
 from benchdash.addresses import absolute
-from benchdash.dashboard.pages.embeds.badges import KINDS
+from benchdash.dashboard.pages.embeds.badges import BADGE_HEIGHT, KINDS
 from benchdash.dashboard.pages.embeds.shown_charts import CHARTS, query_of_page, shown_chart
 from benchdash.dashboard.pages.embeds.views import HEIGHTS, WIDTHS
 from benchdash.dashboard.pages.embeds.visitors import NothingToShow
@@ -43,7 +43,8 @@ class Snippet:
 class Handout:
     """A badge or a chart with what to copy for it.
 
-    ``query`` is what a form sends to have it signed, ``picture_url`` the address of a picture on this site.
+    ``query`` is what a form sends to have it signed, ``picture_url`` the address of a picture on this site,
+    of ``width`` (0: that of its words) and ``height`` in points.
     """
 
     name: str
@@ -51,6 +52,8 @@ class Handout:
     query: str
     picture_url: str
     snippets: list[Snippet]
+    width: int = 0
+    height: int = BADGE_HEIGHT
 
 
 @never_cache
@@ -130,6 +133,8 @@ def _shared_chart(request: HttpRequest, page: ProjectPage, name: str, signed: st
             Snippet("SVG", svg),
             Snippet("PNG", png),
         ],
+        width=WIDTHS[1],
+        height=HEIGHTS[1],
     )
 
 

@@ -1,5 +1,6 @@
 """The verdict of the gate for people: what it rests on, row by row, with the way into the history."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -30,10 +31,9 @@ def gate_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     try:
         gate = answer_of(page.project, Question.of_texts(texts, workloads))
     except GateError as error:
-        return {"is_asked": True, "trouble": error}
-    query = urlencode(
-        [("project", page.project.slug), *texts.items(), *(("workload", one) for one in workloads)]
-    )
+        candidates = [(one, _query({**texts, error.field: one}, workloads)) for one in error.candidates]
+        return {"is_asked": True, "trouble": error, "candidates": candidates}
+    query = _query({"project": page.project.slug, **texts}, workloads)
     rows = in_order(gate.rows)
     return {
         "is_asked": True,
@@ -56,6 +56,10 @@ def gate_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "markdown": markdown(gate, url=request.build_absolute_uri()),
         "api_url": f"{reverse('api:gate')}?{query}",
     }
+
+
+def _query(texts: Mapping[str, str], workloads: Iterable[str]) -> str:
+    return urlencode([*texts.items(), *(("workload", one) for one in workloads)])
 
 
 urlpatterns = [path("gate/", content_page("dashboard/gate.html", gate_context), name="gate")]

@@ -222,7 +222,11 @@ def test_the_page_of_a_chart_leads_to_what_others_copy(client, project):
     ):
         assert said in handed_out
     assert "Make a signed link" not in handed_out
+    assert 'width="800" height="400"' in handed_out
     assert "badge.svg?kind=geomean" in client.get("/p/demo/share/").content.decode()
+    gone = client.get("/p/demo/share/?chart=history&series=999999").content.decode()
+    assert "was not measured, or is not here any more. Choose a chart of" in gone
+    assert "<iframe" not in unescape(gone)
 
 
 @pytest.mark.parametrize(
