@@ -25,6 +25,7 @@ from benchdash.accounts.access import NotAllowed, NotVisible
 from benchdash.accounts.models import Project, Scope
 from benchdash.addresses import absolute
 from benchdash.parsing import GuardedJSONParser
+from benchdash.rest import parameters
 from benchdash.rest.pagination import PAGE_PARAMETERS, Pages
 from benchdash.rest.views import ApiView
 from benchdash.throttling import AnonymousThrottle, MinuteThrottle, UploadThrottle
@@ -107,7 +108,7 @@ class UploadListView(_View):
             OpenApiParameter("project", OpenApiTypes.STR, description="as in the form"),
             OpenApiParameter(
                 _WAITED,
-                OpenApiTypes.INT,
+                parameters.whole_number(most=_MAX_WAITED_S),
                 OpenApiParameter.HEADER,
                 description="seconds for which the sender had to keep it: the time of receipt is before them",
             ),

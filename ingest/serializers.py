@@ -8,6 +8,7 @@ from rest_framework import serializers
 from benchdash.addresses import absolute
 from benchdash.results.pull_requests import MAX_NUMBER
 from ingest.archives.services import NOT_LOOKED_AT
+from ingest.metadata.fields import MAX_PATTERNS, MAX_REPETITION, MAX_TAGS, MAX_THREADS
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import copies_of, files_of, is_analysed, may_see_raw, run_summaries
 from ingest.receiving.imports import Received
@@ -33,7 +34,7 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     version = serializers.CharField(required=False, help_text="required unless the file says it")
     hardware = serializers.CharField(required=False, help_text="required unless meta says it")
     workload = serializers.CharField(required=False, help_text="required unless the file says it")
-    threads = serializers.IntegerField(required=False, min_value=1)
+    threads = serializers.IntegerField(required=False, min_value=1, max_value=MAX_THREADS)
     build = serializers.CharField(required=False)
     control = serializers.BooleanField(
         required=False, help_text="a build that never changes: it tells the speed of the machine alone"
@@ -51,11 +52,11 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     configuration = serializers.CharField(required=False, help_text="a name; 'default' without one")
     counterpart = serializers.CharField(required=False)
     started_at = serializers.DateTimeField(required=False, help_text="without one, the time of receipt")
-    repetition = serializers.IntegerField(required=False, min_value=0)
+    repetition = serializers.IntegerField(required=False, min_value=0, max_value=MAX_REPETITION)
     session = serializers.CharField(
         required=False, help_text="runs of one version that were measured in one go count once"
     )
-    tags = serializers.ListField(child=serializers.CharField(), required=False)
+    tags = serializers.ListField(child=serializers.CharField(), required=False, max_length=MAX_TAGS)
     notes = serializers.CharField(required=False)
     options = serializers.JSONField(required=False, help_text="facts of the workload")
     configuration_file = serializers.FileField(required=False)
@@ -83,6 +84,7 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     companion_pattern = serializers.ListField(
         child=serializers.CharField(),
         required=False,
+        max_length=MAX_PATTERNS,
         help_text="files that go with the results of which the same names are the same",
     )
     dry_run = serializers.BooleanField(required=False)

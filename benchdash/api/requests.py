@@ -40,6 +40,8 @@ def _type_error(field: Any, value: Any) -> str | None:
     for kind, json_type, message in _JSON_TYPES:
         if isinstance(field, kind):
             is_fine = isinstance(value, json_type) and (json_type is bool or not isinstance(value, bool))
+            # JSON knows one kind of numbers: 23.0 is 23.
+            is_fine |= json_type is int and isinstance(value, float) and value.is_integer()
             return None if is_fine or value is None else message
     return None
 

@@ -27,13 +27,14 @@ MAX_ID = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 # How the schema describes texts that are read here. An empty one is left out.
+EMPTY_TEXT = {"type": "string", "maxLength": 0}
 COMMIT_TEXT = {"type": "string", "pattern": "^([0-9a-fA-F]{7,40})?$"}
 THREADS_TEXT = {"type": "string", "pattern": "^([0-9]{1,9}|null)?$"}
 MOMENT_TEXT = {
     "anyOf": [
         {"type": "string", "format": "date-time"},
         {"type": "string", "format": "date"},
-        {"type": "string", "maxLength": 0},
+        EMPTY_TEXT,
     ]
 }
 
@@ -219,7 +220,7 @@ class IdFilter(Filter):
 
     @property
     def schema(self) -> dict[str, Any]:
-        return whole_number(most=MAX_ID)
+        return {"anyOf": [whole_number(most=MAX_ID), EMPTY_TEXT]}
 
 
 class TagFilter(Filter):
@@ -237,7 +238,7 @@ class BooleanFilter(Filter):
 
     @property
     def schema(self) -> dict[str, Any]:
-        return {"type": "boolean"}
+        return {"anyOf": [{"type": "boolean"}, EMPTY_TEXT]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +250,7 @@ class ChoiceFilter(Filter):
 
     @property
     def schema(self) -> dict[str, Any]:
-        return {"type": "string", "enum": list(self.choices)}
+        return {"type": "string", "enum": [*self.choices, *([] if "" in self.choices else [""])]}
 
 
 class Filters(BaseFilterBackend):

@@ -27,6 +27,9 @@ from ingest.formats.tables.metric_words import metric_of_sender
 from ingest.masking import mask_text
 
 MAX_THREADS = 1_000_000
+MAX_REPETITION = 2**31 - 1
+MAX_TAGS = 50
+MAX_PATTERNS = 20
 MAX_PATTERN_LENGTH = 500
 MAX_METRIC_LENGTH = 150
 # What no database stores.
@@ -34,12 +37,9 @@ NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 # What one column, benchmark or heading of a file may be said to be.
 MAPPED = ("product", "version", "build", "hardware", "configuration", "workload")
 
-_MAX_REPETITION = 2**31 - 1
 _MAX_NOTES_LENGTH = 20_000
-_MAX_TAGS = 50
 _MAX_TAG_LENGTH = 100
 _MAX_ENTRIES = 2_000
-_MAX_PATTERNS = 20
 _MAX_DEPTH = 20
 _MAX_WARNINGS = 10
 _MIN_YEAR, _MAX_YEAR = 1970, 2200
@@ -339,8 +339,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "base_branch": _name(_longest(PullRequest, "base_branch")),
     "configuration": _name(_longest(Configuration)),
     "counterpart": _name(_longest(Run, "counterpart")),
-    "repetition": _number(0, _MAX_REPETITION),
-    "tags": _list(_name(_MAX_TAG_LENGTH), _MAX_TAGS),
+    "repetition": _number(0, MAX_REPETITION),
+    "tags": _list(_name(_MAX_TAG_LENGTH), MAX_TAGS),
     "session": _name(_MAX_TAG_LENGTH - len(SESSION_TAG)),
     "notes": _notes,
     "options": _object,
@@ -351,7 +351,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "format": _format,
     "pattern": _text(MAX_PATTERN_LENGTH),
     "path_map": _object,
-    "companion_pattern": _list(_text(MAX_PATTERN_LENGTH), _MAX_PATTERNS),
+    "companion_pattern": _list(_text(MAX_PATTERN_LENGTH), MAX_PATTERNS),
 }
 # How the names of files in an archive are read.
 ARCHIVE_FIELDS = ("pattern", "path_map", "companion_pattern")

@@ -4,6 +4,8 @@ const SOURCE = document.querySelector("script[data-plotly]").dataset.plotly;
 
 const CONFIG = { displayModeBar: false, displaylogo: false, scrollZoom: false, doubleClick: "reset" };
 const NARROW = 440;
+const SHALLOW = 300;
+const BARE = { l: 48, r: 8, t: 8, b: 24 };
 const LABEL_HEIGHT = 15;
 const LABEL_GAP = 8;
 const LONGEST_NAME_OF_A_ROW = 26;
@@ -159,6 +161,11 @@ class Chart {
     return this.plot.clientWidth < NARROW;
   }
 
+  // In a small frame: upright words and a legend leave no room for the lines.
+  get isShallow() {
+    return this.isNarrow && this.plot.clientHeight < SHALLOW;
+  }
+
   get hasEndLabels() {
     return Boolean(this.figure.layout.meta?.end_labels) && !this.isNarrow;
   }
@@ -187,7 +194,12 @@ class Chart {
       layout.showlegend = false;
     } else if (layout.showlegend || layout.meta?.end_labels) {
       layout.showlegend = true;
-      if (this.isNarrow) layout.legend = { ...layout.legend, orientation: "h", x: 0, y: -0.2, yanchor: "top" };
+      const below = this.isShallow ? { yref: "container", y: 0, yanchor: "bottom" } : { y: -0.2, yanchor: "top" };
+      if (this.isNarrow) layout.legend = { ...layout.legend, orientation: "h", x: 0, ...below };
+    }
+    if (this.isShallow) {
+      layout.annotations = layout.annotations?.filter((one) => !one.textangle);
+      if (layout.xaxis) layout.xaxis.tickangle = 0;
     }
     return layout;
   }
@@ -205,7 +217,14 @@ class Chart {
   async draw() {
     this.width = this.plot.clientWidth;
     this.whole = null;
-    await Plotly.react(this.plot, painted(this.figure.data), this.layout(), CONFIG);
+    const drawn = (layout) => Plotly.react(this.plot, painted(this.figure.data), layout, CONFIG);
+    try {
+      await drawn(this.layout());
+    } catch (error) {
+      if (!this.isShallow) throw error;
+      Plotly.purge(this.plot);
+      await drawn({ ...this.layout(), showlegend: false, annotations: [], margin: BARE });
+    }
     this.whole = this.ranges();
     await this.zoomAsAsked();
     this.nameEnds();

@@ -67,6 +67,7 @@ REFUSED_BY_DESIGN = {
     "PATCH /api/v1/metrics/{id}/": _METRIC,
     "POST /api/v1/subscriptions/": _WISHES,
     "PATCH /api/v1/subscriptions/{id}/": _WISHES,
+    "DELETE /api/v1/subscriptions/": frozenset({"address"}),
     "POST /api/v1/baselines/": frozenset({"version", *_COLUMN, ""}),
     "PATCH /api/v1/baselines/{id}/": frozenset({"version", "commit", ""}),
     "DELETE /api/v1/baselines/{id}/": frozenset({""}),

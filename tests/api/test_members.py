@@ -100,6 +100,7 @@ def test_a_subscription_is_changed_and_what_is_left_out_stays(world):
         ("kinds", ["rain"]),
         ("rhythm", "hourly"),
         ("hour", 24),
+        ("hour", 7.5),
         ("time_zone", "Mars/Olympus"),
         ("smallest_change", 5),
     ],
@@ -118,6 +119,8 @@ def test_a_reader_changes_her_own_subscription_and_no_other(world):
     own = subscribe(world, "rita", address="rita@example.org").json()["id"]
     rita = world.clients["rita"]
     assert rita.patch(f"/api/v1/subscriptions/{own}/", {"rhythm": "daily"}).json()["rhythm"] == "daily"
+    # JSON knows one kind of numbers.
+    assert rita.patch(f"/api/v1/subscriptions/{own}/", {"hour": 7.0}).json()["hour"] == 7
     assert rita.patch(f"/api/v1/subscriptions/{world.subscription.pk}/", {"hour": 1}).status_code == 404
 
 
@@ -166,6 +169,8 @@ def test_all_subscriptions_of_an_address_end_at_once(world):
     assert list(Subscription.objects.values_list("address", flat=True)) == ["quartz@example.org"]
     assert AuditEntry.objects.filter(action="unsubscribed").count() == 2
     assert world.clients["bob"].delete("/api/v1/subscriptions/?project=quartz").status_code == 400
+    mistyped = world.clients["bob"].delete("/api/v1/subscriptions/?project=quartz&address=eve.example.org")
+    assert mistyped.json()["detail"] == "address: 'eve.example.org' is no e-mail address"
 
 
 def test_subscriptions_are_found_by_their_address(world):

@@ -27,6 +27,7 @@ from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
 from benchdash.rest import parameters
 from benchdash.rest.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
 from benchdash.results import corrections
+from benchdash.results.catalogue import is_only_of_pull_requests
 from benchdash.results.corrections import Effect, correct_version
 from benchdash.results.models import Alias, Configuration, Hardware, Product, ServerVersion, Workload
 
@@ -141,6 +142,13 @@ class VersionViews(_ThingViews):
         Filter("build", "build", "a build; empty: versions without one", empty_counts=True),
         CommitFilter("commit", "commit", "a commit, or at least 7 digits of its beginning"),
     )
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave what was only measured for pull requests out of lists, unless its commit is asked for."""
+        found: QuerySet[Any] = super().filter_queryset(queryset)
+        if self.action != "list" or "commit" in self.request.query_params:
+            return found
+        return found.exclude(is_only_of_pull_requests())
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`. Renames, or corrects the commit, its time, or the day of the release."""

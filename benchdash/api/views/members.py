@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from drf_spectacular.types import OpenApiTypes
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import AuditEntry, Project, Scope
+from benchdash.alerts.channels import email
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.subscriptions import OF_MAIL, SubscriptionWishes, change, subscribe, unsubscribe
 from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
@@ -125,6 +127,10 @@ class SubscriptionViews(RowsView):
     def destroy_all(self, request: Request) -> Response:
         """Needs the scope `triage`, except for one's own."""
         address = parameters.required_text(request, "address")
+        try:
+            address = email.check(address)
+        except ValidationError:
+            raise parameters.refuse("address", f"{address[:50]!r} is no e-mail address") from None
         project = self.project()
         self._require_to_change(project, address)
         with transaction.atomic():

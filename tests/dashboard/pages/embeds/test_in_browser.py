@@ -67,3 +67,26 @@ def test_a_foreign_page_shows_the_chart_and_no_other_page(
     assert any("frame-ancestors 'none'" in one for one in page_errors)
     assert frame.locator("#page-head").count() == 0
     page_errors.clear()
+
+
+def test_a_small_frame_keeps_the_legend_off_the_axis_and_draws_at_any_height(
+    chromium_page, live_server, page_errors
+):
+    project = make_project("demo", public=True, notice="Measured on a shared machine. " * 12)
+    several = [
+        make_series(STEP, project=project, workload=f"oltp_{name}") for name in ("read", "write", "all")
+    ]
+    analyse_touched()
+    query = "&".join(f"series={one.pk}" for one in several)
+    drawn = chromium_page.locator("figure[data-drawn]")
+    for height in (300, 160):
+        chromium_page.set_viewport_size({"width": 360, "height": height})
+        chromium_page.goto(f"{live_server.url}/p/demo/embed/history/?{query}")
+        drawn.wait_for()
+        assert drawn.locator(".chart-failed").count() == 0
+        if height == 300:
+            legend = drawn.locator(".legend").bounding_box()
+            ticks = [one.bounding_box() for one in drawn.locator(".xtick text").all()]
+            assert ticks
+            assert max(one["y"] + one["height"] for one in ticks) <= legend["y"]
+    assert page_errors == []
