@@ -220,6 +220,7 @@ def _compare(asker):
         metric = {"project": SLUG, "metric": "tps", **more}
         asker.ask("compare_retrieve", base=base, against=[against], **metric)
         asker.ask("curves_retrieve", base=base, against=[against], **metric)
+        asker.ask("matrix_retrieve", product="MariaDB", branch="", **metric)
         asker.ask("nights_retrieve", branch="main", base="oldest", **metric)
         asker.ask("sweep_retrieve", version="10.11.19-pool", setting="thread_handling", **metric)
         where = {"project": SLUG, **more}
