@@ -1,5 +1,6 @@
 """Fixtures of the tests of assistants."""
 
+import asyncio
 import json
 from dataclasses import dataclass
 
@@ -46,6 +47,15 @@ class Door:
         result = self.call(name, **arguments)
         assert result["isError"], result["content"][0]["text"]
         return result["content"][0]["text"]
+
+
+@pytest.fixture(autouse=True)
+def _no_loop_of_the_browser():
+    """Let a loop run where an earlier test of this process has left that of the browser, which stands still."""
+    standing = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(standing)
 
 
 @pytest.fixture
