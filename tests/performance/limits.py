@@ -34,7 +34,7 @@ LIMITS: Final = {
     "intervals of a run": Limit(4, 4.9, 2.4),
     "incidents": Limit(5, 63.3, 3.2),
     "an incident": Limit(9, 1.8, 0.9),
-    "projects": Limit(3, 0.5, 0.5),
+    "projects": Limit(3, 0.6, 0.5),
     "versions": Limit(3, 9.1, 1.3),
     "hardware": Limit(3, 0.4, 0.4),
     "configurations": Limit(3, 0.6, 0.6),
