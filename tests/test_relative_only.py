@@ -27,6 +27,7 @@ SHOWN = {
     "api:configuration-list",
     "api:hardware-detail",
     "api:hardware-list",
+    "api:matrix",
     "api:product-detail",
     "api:product-list",
     "api:project-detail",
@@ -130,6 +131,7 @@ def test_the_same_addresses_have_figures_where_all_are_published(world):
         "dashboard:run",
         "api:run-detail",
         "api:compare",
+        "api:matrix",
         "dashboard:matrix",
     } <= found
 
@@ -147,6 +149,8 @@ def test_a_stranger_sees_ratios(world, stranger):
     (row,) = [row for row in answer["rows"] if row["base"]]
     assert (answer["unit"], row["base"]["value"]) == ("ratio", 1)
     assert row["cells"][0]["ratio"] == row["cells"][0]["value"] == pytest.approx(100 / 80, rel=0.3)
+    matrix = stranger.get(f"/api/v1/matrix/?project={SLUG}&metric=tps").json()
+    assert (matrix["unit"], {row["base"]["value"] for row in matrix["rows"] if row["base"]}) == ("ratio", {1})
     page = stranger.get(f"/p/{SLUG}/compare/matrix/")
     assert page.status_code == 200
     assert "This project publishes relative figures only" in page.content.decode()

@@ -92,6 +92,10 @@ def without_echo(answer, address):
 # --- from outside -----------------------------------------------------------------------------------------
 
 
+# It is of no project: who may not is refused, whatever they say of any.
+MAKES_PROJECTS = ("POST", "api:project-list")
+
+
 def wrong_answers(world, client, *, writes):
     for address in addresses():
         if address.is_page and not address.wants:
@@ -104,7 +108,8 @@ def wrong_answers(world, client, *, writes):
             more = OF_NOBODY.get(address.name, "") if method == "DELETE" else ""
             hidden = ask(client, method, there + more, SECRET)
             absent = ask(client, method, nowhere + more, NO_SLUG)
-            if hidden.status_code not in (401, 404, 405) or hidden.status_code != absent.status_code:
+            refused = {401, 404, 405} | ({403} if (method, address.name) == MAKES_PROJECTS else set())
+            if hidden.status_code not in refused or hidden.status_code != absent.status_code:
                 yield method, there, hidden.status_code, absent.status_code
             elif without_echo(hidden, there) != without_echo(absent, nowhere):
                 yield method, there, body_of(hidden), body_of(absent)

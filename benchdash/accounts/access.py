@@ -72,6 +72,13 @@ class Viewer:
         """Whether this viewer makes projects; no token does."""
         return self.user is not None and (self.user.is_superuser or settings.PROJECTS_MADE_BY == "everyone")
 
+    def require_may_make_projects(self) -> None:
+        """Raise NotAllowed for who may not make projects."""
+        if self.token:
+            raise NotAllowed("a token is of one project and makes no others; people who are signed in do")
+        if not self.may_make_projects:
+            raise NotAllowed("projects are made by whoever runs this installation")
+
     def projects(self, *, relative: bool = False) -> QuerySet[Project]:
         """Return the projects whose figures this viewer may see, by name.
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from benchdash.accounts.access import NotAllowed, Viewer
+from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import (
     TOKEN_PREFIX,
     TOKEN_PREFIX_LENGTH,
@@ -36,13 +36,17 @@ def create_project(slug: str, *, name: str = "", public: bool = False, by: Viewe
     Raises django.core.exceptions.ValidationError for a slug that is malformed or taken, and NotAllowed for
     somebody who may not make projects.
     """
-    if by and not by.may_make_projects:
-        raise NotAllowed("projects are made by whoever runs this installation")
+    if by:
+        by.require_may_make_projects()
     visibility = Project.Visibility.PUBLIC if public else Project.Visibility.PRIVATE
     project = Project(slug=slug, name=name or slug, visibility=visibility)
-    project.full_clean()
+    project.full_clean(validate_unique=False)
     with transaction.atomic():
-        project.save()
+        try:
+            with transaction.atomic():
+                project.save()
+        except IntegrityError:
+            raise ValidationError({"slug": f"'{slug}' is taken by another project"}) from None
         if by and by.user:
             Membership.objects.create(project=project, user=by.user, role=Role.ADMIN)
             audit(project, by, "project made", project.slug)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
+from benchdash.accounts.models import Project
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.outgoing import MAX_URL
 from benchdash.alerts.subscriptions import MAX_HOUR, MAX_WEEKDAY
@@ -22,6 +23,7 @@ from benchdash.results.baselines import MAX_REASON_LENGTH
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
 from benchdash.results.metric_corrections import WISHES
 from benchdash.results.models import ProjectMetric, Series
+from benchdash.results.pull_requests import MAX_DAYS
 
 _JSON_TYPES: Final = (
     (serializers.BooleanField, bool, "this must be true or false"),
@@ -92,11 +94,51 @@ class CommitField(serializers.RegexField):
         return super().to_internal_value(data).lower()
 
 
+class _DaysField(serializers.IntegerField):
+    """An option of a project that counts days."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=MAX_DAYS, required=False, allow_null=True, **options)
+
+
 class CorrectionRequest(Body):
     """With ``preview`` nothing is changed, and the answer says what would be."""
 
     reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
     preview = serializers.BooleanField(default=False)
+
+
+class ProjectRequest(Body):
+    """``slug`` is what stands in addresses, for good. Without a ``name`` pages show the slug."""
+
+    slug = serializers.SlugField(max_length=50)
+    name = serializers.CharField(max_length=100, required=False)
+    visibility = serializers.ChoiceField(
+        choices=Project.Visibility.choices, default=Project.Visibility.PRIVATE
+    )
+
+
+class ProjectChange(Body):
+    """At least one of these; what is left out stays as it is.
+
+    Results of pull requests are kept for ``pull_request_days``, 0: for ever. What began more than
+    ``historical_after_days`` before its file came in is listed and not mailed. Null is as by default.
+    """
+
+    more_schema = {"minProperties": 1}
+
+    name = serializers.CharField(max_length=100, required=False)
+    visibility = serializers.ChoiceField(choices=Project.Visibility.choices, required=False)
+    notice = serializers.CharField(required=False, allow_blank=True)
+    raw_files_are_public = serializers.BooleanField(required=False)
+    is_relative_only = serializers.BooleanField(required=False)
+    pull_request_days = _DaysField()
+    historical_after_days = _DaysField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"": [f"give one of {', '.join(self.fields)}"]})
+        return attrs
 
 
 class RenameRequest(CorrectionRequest):

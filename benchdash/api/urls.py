@@ -14,6 +14,7 @@ from benchdash.api.views import (
     gate,
     incidents,
     latency,
+    matrix,
     members,
     metrics,
     nights,
@@ -47,6 +48,7 @@ urlpatterns = [
     path("curves/", curves.CurvesView.as_view(), name="curves"),
     path("difference/", difference.DifferenceView.as_view(), name="difference"),
     path("latency/", latency.LatencyView.as_view(), name="latency"),
+    path("matrix/", matrix.MatrixView.as_view(), name="matrix"),
     path(
         "metrics/",
         metrics.MetricViews.as_view(

@@ -1097,6 +1097,8 @@ def upload(options: argparse.Namespace) -> int:
         else:
             tell(delivery, as_json=options.json)
             ends.append(delivery.exit_code(strict=options.strict))
+            if delivery.fate == KEPT:
+                options.retry_for = 0.0  # the next file need not wait for the same server
     return max(ends)
 
 

@@ -8,7 +8,20 @@ from typing import Any, Final, NamedTuple
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection
-from django.db.models import Case, Count, Func, Max, Model, OuterRef, Q, Subquery, Sum, TextField, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    Func,
+    Max,
+    Model,
+    OuterRef,
+    Q,
+    Subquery,
+    Sum,
+    TextField,
+    When,
+)
 from django.db.models.functions import Collate, JSONObject
 
 from benchdash.accounts.models import Project
@@ -23,10 +36,11 @@ from benchdash.results.models import (
     Series,
     ServerVersion,
     SurroundingsCount,
+    VersionPlace,
     Workload,
     WorkloadCount,
 )
-from benchdash.results.pull_requests import PATTERN
+from benchdash.results.pull_requests import PATTERN, of_pull_requests
 from benchdash.results.used_units import unit_printed
 
 # The newest runs tell what people look at now, whatever the archives of the project hold.
@@ -70,6 +84,13 @@ def uses_of_versions(versions: Collection[int]) -> dict[int, Use]:
     """Return uses by id, with the branches that were measured; one statement."""
     runs = Run.objects.filter(version__in=versions).order_by().values_list("version", "branch")
     return _uses(runs.annotate(Count("pk"), Max("started_at")))
+
+
+def is_only_of_pull_requests() -> Q:
+    """Select the versions that were measured for pull requests and nowhere else."""
+    places = VersionPlace.objects.filter(version=OuterRef("pk"))
+    requests = places.filter(of_pull_requests())
+    return Q(Exists(requests)) & ~Q(Exists(places.exclude(of_pull_requests())))
 
 
 def uses_of_hardware(project: Project) -> dict[int, Use]:

@@ -10,6 +10,7 @@ from benchdash.accounts.models import Project
 PULL_REQUEST_DAYS: Final = "pull_request_days"
 """The option of a project that says for how many days results of pull requests are kept; 0: for ever."""
 DEFAULT_DAYS: Final = 30
+MAX_DAYS: Final = 36500
 MAX_DIGITS: Final = 18
 MAX_NUMBER: Final = 10**MAX_DIGITS - 1
 PREFIX: Final = "pull/"

@@ -133,6 +133,7 @@ def ask_everything(project: Project, admin: User) -> dict:
     _correct(asker, project)
     _tell(asker)
     _hold_a_branch(asker)
+    _make_a_project(asker)
     _ask_with_a_token(asker, project)
     _refuse(asker)
     return dict(sorted(asker.examples.items()))
@@ -219,6 +220,7 @@ def _compare(asker):
         metric = {"project": SLUG, "metric": "tps", **more}
         asker.ask("compare_retrieve", base=base, against=[against], **metric)
         asker.ask("curves_retrieve", base=base, against=[against], **metric)
+        asker.ask("matrix_retrieve", product="MariaDB", branch="", **metric)
         asker.ask("nights_retrieve", branch="main", base="oldest", **metric)
         asker.ask("sweep_retrieve", version="10.11.19-pool", setting="thread_handling", **metric)
         where = {"project": SLUG, **more}
@@ -323,6 +325,12 @@ def _hold_a_branch(asker):
     moved = {"version": "10.11.5", "reason": "the release"}
     pk = asker.ask("baselines_partial_update", id=pk, body=moved)["id"]
     asker.ask("baselines_destroy", 204, id=pk, reason="no longer needed")
+
+
+def _make_a_project(asker):
+    asker.ask("projects_create", 201, body={"slug": "nightly", "name": "Nightly runs of the server team"})
+    changed = {"visibility": "public", "notice": "One machine of ours alone.", "pull_request_days": 14}
+    asker.ask("projects_partial_update", slug="nightly", body=changed)
 
 
 def _ask_with_a_token(asker, project):

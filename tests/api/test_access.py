@@ -85,6 +85,7 @@ WEBHOOK = "http://127.0.0.1:9/quartz"
 ENDPOINTS = {
     ("GET", "project-list"): Endpoint(),
     ("GET", "project-detail"): Endpoint(of=lambda world: world.project.slug),
+    ("PATCH", "project-detail"): Endpoint(of=lambda world: world.project.slug, body={"notice": "noted"}),
     ("GET", "compare"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
     ("GET", "curves"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
     ("GET", "latency"): Endpoint(query=lambda world: {"workload": "quartz_reads", "base": version(world)}),
@@ -172,6 +173,8 @@ WRITES = [key for key in ENDPOINTS if key[0] != "GET"]
 # Without ``project`` in the query these are about all that one may see.
 LISTS = [key for key in READS if key[1].endswith("-list")]
 FOR_TRIAGE = [("GET", "subscription-list"), ("GET", "webhook-list"), ("GET", "audit-list")]
+FOR_ADMINS = ("PATCH", "project-detail")
+ADMINS = ("alice", "admin token")
 CREATED = (
     "metrics",
     "incident-comments",
@@ -226,7 +229,8 @@ def test_every_address_of_the_api_has_a_row_here():
         for pattern in urlpatterns
         for method in getattr(pattern.callback, "actions", None) or methods_of(pattern.callback.cls)
     }
-    of_nobody_s_rows = {("GET", "token")}  # tests/api/test_token.py
+    # tests/api/test_token.py, tests/api/test_projects.py
+    of_nobody_s_rows = {("GET", "token"), ("POST", "project-list")}
     assert found - {("HEAD", name) for _, name in ENDPOINTS} - of_nobody_s_rows == set(ENDPOINTS)
 
 
@@ -346,6 +350,8 @@ def test_those_who_triage_write(private_world):
     created = [("POST", name) for name in CREATED]
 
     def expected(key, who):
+        if key == FOR_ADMINS and who not in ADMINS:
+            return 403
         return 201 if key in created else 204 if key[0] == "DELETE" else 200
 
     assert wrong(private_world, WRITES, WRITERS, expected) == {}

@@ -49,6 +49,7 @@ REFUSED_BY_DESIGN = {
     "GET /api/v1/curves/": _VERSIONS | {"from", "to"},
     "GET /api/v1/difference/": _VERSIONS | {"run"},
     "GET /api/v1/latency/": _VERSIONS,
+    "GET /api/v1/matrix/": _VERSIONS | {"v", "project"},
     "GET /api/v1/nights/": _VERSIONS | {"until"},
     "GET /api/v1/sweep/": _VERSIONS | {"setting", "lines", "subject", "with"},
     "GET /api/v1/gate/": _VERSIONS | {"pull_request"},

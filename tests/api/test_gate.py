@@ -321,7 +321,7 @@ def test_a_release_is_held_against_the_one_before_it_also_of_the_line_before(pro
     assert (never["verdict"], never["rows"], never["reasons"]) == (
         "unknown",
         [],
-        ["Nothing was measured at 10.6.99."],
+        ["Nothing was measured of 10.6.99. What was measured on a branch is asked for by branch or commit."],
     )
     project.options = {"lines_not_compared": [["10.6", "10.11"]]}
     project.save()
@@ -374,14 +374,44 @@ def test_a_base_that_is_a_branch_and_a_release_wants_to_be_said(project, anonymo
         assert ask_gate(anonymous, branch="main", base=base)["verdict"] == "fail"
 
 
-def test_a_machine_that_became_slower_fails_no_commit(project, anonymous):
-    """The build that never changes was measured in the same sessions, and is slower by as much."""
-    for build in ("", "control"):
-        make_series([*STEADY, 80.0], project=project, branch="main", build=build)
+@pytest.mark.parametrize("of_control", [{"branch": "main"}, {"version": "10.5.1"}], ids=["branch", "release"])
+@pytest.mark.parametrize(
+    ("commit", "control", "verdict"), [(60.0, 60.0, "unknown"), (55.0, 60.0, "unknown"), (30.0, 60.0, "fail")]
+)
+def test_only_what_a_commit_certainly_loses_beyond_its_control_fails(
+    project, anonymous, commit, control, verdict, of_control
+):
+    """In a slow hour the build that never changes loses somewhat more or less than the one that is tested."""
+    scattering = [100.0, 108.0, 93.0, 105.0, 95.0, 110.0, 91.0, 103.0, 97.0, 106.0]
+    make_series([*scattering, commit], project=project, branch="main")
+    make_series([*scattering, control], project=project, build="control", **of_control)
     TouchedSeries.objects.all().delete()
     answer = ask_gate(anonymous, branch="main", commit=digits(11))
+    assert answer["verdict"] == verdict
+    said = "1 row worse, but so is the control of the same sessions"
+    assert any(said in reason for reason in answer["reasons"]) == (verdict == "unknown")
+
+
+def test_what_was_not_measured_is_named_as_it_was_asked_for(project, anonymous):
+    make_series(STEADY, project=project, branch="main")
+    asked = [{"branch": "main", "product": "MySQL"}, {"pull_request": 9}, {"commit": "abcdef1"}]
+    said = [ask_gate(anonymous, **one)["summary"] for one in asked]
+    assert said == [
+        "Unknown: nothing was measured of MySQL on main.",
+        "Unknown: nothing was measured on pull/9.",
+        "Unknown: nothing was measured of abcdef1.",
+    ]
+
+
+def test_a_workload_that_nobody_measured_keeps_a_gate_from_passing(project, anonymous):
+    make_series([*STEADY, 130.0], project=project, branch="main")
+    TouchedSeries.objects.all().delete()
+    assert ask_gate(anonymous, branch="main", workload=["oltp_read_only"])["verdict"] == "pass"
+    answer = ask_gate(anonymous, branch="main", workload=["oltp_read_only", "oltp_raed_write"])
     assert answer["verdict"] == "unknown"
-    assert "the machine changed" in answer["reasons"][0]
+    assert answer["reasons"] == [
+        "Neither side has a workload 'oltp_raed_write': measure it, or mend its name in the question."
+    ]
 
 
 HOSTILE = "a|b`c`<img src=x>@everyone\x01 #12 &amp; https://evil.example"

@@ -67,6 +67,16 @@ def test_versions_go_on_in_their_order_and_not_in_that_of_their_ids(project, ano
     assert found == ["unknown", "10.2.9", "10.2.44", "10.11.7"]
 
 
+def test_versions_of_pull_requests_alone_are_listed_by_their_commit_only(project, anonymous):
+    commits = {"pull/12": ["a" * 40, "b" * 40], "main": ["b" * 40, "c" * 40]}
+    for branch, of_branch in commits.items():
+        make_runs([make_record(branch=branch, commit=commit) for commit in of_branch], project=project)
+    listed = results(anonymous, "versions", project="amber")
+    assert {version["commit"] for version in listed} == {"b" * 40, "c" * 40}
+    [asked] = results(anonymous, "versions", project="amber", commit="a" * 40)
+    assert anonymous.get(f"/api/v1/versions/{asked['id']}/").status_code == 200
+
+
 def test_at_most_a_thousand_rows_are_given_at_once(project, anonymous):
     make_runs([make_record() for _ in range(1001)], project=project)
     page = anonymous.get("/api/v1/runs/?limit=5000").json()

@@ -73,6 +73,15 @@ def test_an_upload_that_breaks_off_is_kept_and_counts_from_when_it_was_first_sen
     assert timedelta(0) <= timezone.now() - days - run.started_at < timedelta(minutes=5)
 
 
+def test_only_the_first_of_many_files_waits_for_a_server_that_is_down(benchdash):
+    ended = benchdash(
+        "upload", SYSBENCH, SYSBENCH, SYSBENCH, *SAID, "--retry-for", 2, BENCHDASH_URL="http://127.0.0.1:9"
+    )
+    assert ended.returncode == 0
+    assert ended.stderr.count("trying again") == 1
+    assert len(kept(benchdash)) == 3
+
+
 def test_an_upload_whose_answer_is_lost_is_not_doubled(benchdash, wire):
     wire.loses_answer = True
     assert send(benchdash, wire.url).returncode == 0

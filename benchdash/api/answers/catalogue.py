@@ -13,12 +13,18 @@ def _aliases() -> serializers.ListField:
 
 
 class ProjectSerializer(serializers.Serializer[Any]):
+    """The days are null where those of the installation hold."""
+
     id = serializers.IntegerField()
     slug = serializers.CharField()
     name = serializers.CharField()
     visibility = serializers.ChoiceField(choices=Project.Visibility.choices)
     notice = serializers.CharField()
     is_sample = serializers.BooleanField()
+    raw_files_are_public = serializers.BooleanField()
+    is_relative_only = serializers.BooleanField()
+    pull_request_days = serializers.IntegerField(source="options.pull_request_days", allow_null=True)
+    historical_after_days = serializers.IntegerField(source="options.historical_after_days", allow_null=True)
     created_at = serializers.DateTimeField()
 
 

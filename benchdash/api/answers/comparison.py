@@ -13,6 +13,7 @@ from benchdash.regressions.comparison.gate import Gate
 from benchdash.regressions.comparison.gate_words import reasons, summary
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.verdict_words import session_count
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.models import Series
@@ -136,6 +137,16 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
     margin = serializers.FloatField()
     groups = GroupSummarySerializer(many=True)
+
+
+class MatrixSerializer(ComparisonSerializer):
+    """A comparison; ``url`` is a page that shows the same."""
+
+    url = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, _: ComparisonTable) -> str:
+        return str(self.context["url"])
 
 
 def cells_of(table: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:

@@ -1,18 +1,22 @@
 """Projects, and what is named in them: products, versions, hardware, configurations, workloads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.db import transaction
 from django.db.models import Model, OuterRef, QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, Scope
+from benchdash.accounts.services import change_project, create_project
 from benchdash.api.answers.catalogue import (
     ConfigurationSerializer,
     HardwareSerializer,
@@ -22,14 +26,18 @@ from benchdash.api.answers.catalogue import (
     WorkloadSerializer,
     corrected,
 )
-from benchdash.api.requests import MergeRequest, RenameRequest, VersionRequest
+from benchdash.api.requests import MergeRequest, ProjectChange, ProjectRequest, RenameRequest, VersionRequest
 from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
+from benchdash.regressions.options import HISTORICAL_AFTER_DAYS
 from benchdash.rest import parameters
 from benchdash.rest.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
 from benchdash.results import corrections
+from benchdash.results.catalogue import is_only_of_pull_requests
 from benchdash.results.corrections import Effect, correct_version
 from benchdash.results.models import Alias, Configuration, Hardware, Product, ServerVersion, Workload
+from benchdash.results.pull_requests import PULL_REQUEST_DAYS
 
+_OPTIONS: Final = (PULL_REQUEST_DAYS, HISTORICAL_AFTER_DAYS)
 _NAME = Filter("name", "name", "the whole name")
 
 
@@ -73,6 +81,36 @@ class ProjectViews(RowsView):
     order = ("slug",)
     lookup_field = "slug"
     lookup_value_converter = "slug"
+
+    @extend_schema(summary="Make a project", request=ProjectRequest, responses={201: ProjectSerializer})
+    def create(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
+        """For people who may make projects on the front page; who makes one is its admin. No token does."""
+        self.viewer.require_may_make_projects()
+        sent = self.sent(ProjectRequest)
+        public = sent["visibility"] == Project.Visibility.PUBLIC
+        made = create_project(sent["slug"], name=sent.get("name", ""), public=public, by=self.viewer)
+        return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        summary="Change the settings of a project", request=ProjectChange, responses=ProjectSerializer
+    )
+    def partial_update(self, request: Request, slug: str) -> Response:  # noqa: ARG002 - DRF calls it so
+        """Needs the scope `admin`."""
+        found: Project = self.get_object()
+        self.require(Scope.ADMIN, found)
+        sent = self.sent(ProjectChange)
+        with transaction.atomic():
+            # Two may change different options at once.
+            project = get_object_or_404(Project.objects.select_for_update(), pk=found.pk)
+            change_project(project, _changes(project, sent), by=self.viewer)
+        return Response(self.get_serializer(project).data)
+
+
+def _changes(project: Project, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the project as they are wanted; an option that is null goes."""
+    fields = {name: value for name, value in sent.items() if name not in _OPTIONS}
+    options = project.options | {name: value for name, value in sent.items() if name in _OPTIONS}
+    return {**fields, "options": {name: value for name, value in options.items() if value is not None}}
 
 
 def _named(model: type[Model], link: str) -> QuerySet[Any]:
@@ -141,6 +179,13 @@ class VersionViews(_ThingViews):
         Filter("build", "build", "a build; empty: versions without one", empty_counts=True),
         CommitFilter("commit", "commit", "a commit, or at least 7 digits of its beginning"),
     )
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Leave what was only measured for pull requests out of lists, unless its commit is asked for."""
+        found: QuerySet[Any] = super().filter_queryset(queryset)
+        if self.action != "list" or "commit" in self.request.query_params:
+            return found
+        return found.exclude(is_only_of_pull_requests())
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`. Renames, or corrects the commit, its time, or the day of the release."""

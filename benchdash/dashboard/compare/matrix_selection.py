@@ -8,15 +8,15 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.dashboard.compare.controls import metric_filter
-from benchdash.dashboard.compare.selection import default_columns
 from benchdash.dashboard.compare.version_picker import newest_of_lines
-from benchdash.dashboard.compare.versions import PlaceNames, meant_by
+from benchdash.dashboard.compare.versions import meant_by
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.comparison.branch_table import Base, base_of, place_of
 from benchdash.regressions.comparison.columns import Column, names, short_id
+from benchdash.regressions.comparison.default_columns import PlaceNames, default_columns
 from benchdash.results import metrics
 from benchdash.results.baselines import baselines
 from benchdash.results.controls import is_control

@@ -1,6 +1,5 @@
 """The selection in the address of a page under Compare, and the default where it does not say."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -9,17 +8,15 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.versions import PlaceNames, meant_by, recent_use
+from benchdash.dashboard.compare.versions import meant_by
 from benchdash.dashboard.shell.filters import FilterChip, unseen
 from benchdash.dashboard.shell.selection import EMPTY, PLACE, whole_number
 from benchdash.regressions.comparison.columns import Column, short_id
-from benchdash.results.controls import is_control
+from benchdash.regressions.comparison.default_columns import PlaceNames, default_columns, newest_columns
 from benchdash.results.versions import release_line
 
 # Default number of versions.
 DEFAULT_COLUMNS: Final = 6
-# The default reference of every page is the oldest of this many newest versions at a place.
-_REFERENCE_DEPTH: Final = 12
 MAX_COLUMNS: Final = 40
 UNSAID_THREADS: Final = "none"
 SCALES: Final = ("linear", "log")
@@ -96,17 +93,6 @@ def read_columns(
     )
 
 
-def default_reference(at_place: Sequence[Column]) -> Column:
-    """Return what versions at a place (in their order) are held against where nobody chose."""
-    return at_place[-_REFERENCE_DEPTH:][0]
-
-
-def default_columns(at_place: Sequence[Column], number: int) -> list[Column]:
-    """Return the default reference and the newest versions beside it."""
-    newest = at_place[-_REFERENCE_DEPTH:]
-    return [newest[0], *newest[1:][1 - number :]]
-
-
 def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Column]:
     """Return the columns at the place that an address names, as far as there are any."""
     for name in PLACE:
@@ -132,26 +118,6 @@ def place_checks(query: QueryDict, available: Sequence[Column]) -> list[FilterCh
         for name in PLACE
         if query.get(name)
     ]
-
-
-def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
-    """Return the newest versions of the product measured last, at the place where it is measured most.
-
-    Where it has one version there, the versions of other products there stand beside it. Controls tell of
-    the machine: they are chosen only where there is nothing else.
-    """
-    available = [column for column in available if not is_control(column.version.build)] or available
-    offered = Counter(map(PlaceNames.of, available))
-    use = {place: runs for place, runs in recent_use(project).items() if place in offered} or offered
-    product = next(iter(use)).product
-    of_product = [place for place in use if place.product == product]
-    releases = [place for place in of_product if not place.branch]
-    place = max(releases or of_product, key=use.__getitem__)
-    at_place = [column for column in available if PlaceNames.of(column) == place]
-    if len(at_place) == 1:
-        # Whatever its product and build.
-        at_place = [column for column in available if PlaceNames.of(column)[2:] == place[2:]]
-    return at_place
 
 
 @dataclass(frozen=True, kw_only=True)

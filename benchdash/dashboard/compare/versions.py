@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import Column, columns_at, short_id
-from benchdash.results import catalogue
-from benchdash.results.models import DEFAULT_CONFIGURATION
+from benchdash.regressions.comparison.default_columns import PlaceNames
 from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
@@ -19,38 +18,6 @@ _ASKED: Final = ("v", "base", "against")
 _SEARCHED: Final = ("find", "find_base", "find_against")
 MAX_SEARCH_LENGTH: Final = 200
 _MAX_ASKED: Final = 100
-
-
-class PlaceNames(NamedTuple):
-    """The place of a column in the names that addresses and headings use; a Place of results has ids."""
-
-    product: str
-    build: str
-    branch: str
-    hardware: str
-    configuration: str
-    counterpart: str
-
-    @classmethod
-    def of(cls, column: Column) -> "PlaceNames":
-        product, build = column.version.product.name, column.version.build
-        return cls(product, build, column.branch, column.hardware, column.configuration, column.counterpart)
-
-    def __str__(self) -> str:
-        """``MariaDB debug on bench-03, branch main, configuration tuned, with Connector/C``."""
-        parts = [f"{' '.join(filter(None, [self.product, self.build]))} on {self.hardware}"]
-        if self.branch:
-            parts.append(f"branch {self.branch}")
-        if self.configuration != DEFAULT_CONFIGURATION:
-            parts.append(f"configuration {self.configuration}")
-        if self.counterpart:
-            parts.append(f"with {self.counterpart}")
-        return ", ".join(parts)
-
-
-def recent_use(project: Project) -> Counter[PlaceNames]:
-    """Count the newest runs of each place, that of the newest run first; one statement."""
-    return Counter({PlaceNames(*one[:6]): one.runs for one in catalogue.recent_places(project)})
 
 
 class Available(list[Column]):

@@ -37,7 +37,7 @@ _OF_RUN: Final = (
 class SelectorError(Exception):
     """A selector that names nothing, or more than one thing; ``candidates`` are what it could mean.
 
-    ``field`` says which: ``base``, ``against``, or ``metric``, which none of the versions has.
+    ``field`` says which: a side, a part of a place, or ``metric``, which none of the versions has.
     """
 
     def __init__(self, message: str, candidates: Sequence[Mapping[str, Any]] = (), *, field: str) -> None:

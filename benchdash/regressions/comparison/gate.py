@@ -43,8 +43,8 @@ _SETTLED: Final = frozenset({"better", "worse", "same"})
 class GateRow:
     """One row of a comparison; ``series`` holds the runs of what is asked about.
 
-    ``is_of_machine``: it is worse by no more than the control that was measured beside it, so that it is
-    the machine that changed, and the verdict of the row is unknown.
+    ``is_of_machine``: the control that was measured beside it is worse, too, and what is lost beyond that
+    is not certain. The verdict of the row is then unknown, for it may be the machine that changed.
     """
 
     series: Series
@@ -63,6 +63,7 @@ class Gate:
     """``more_sessions`` of each side would settle an unknown verdict; None where that cannot be said.
 
     ``missing`` are series that the base has and the other side lacks, at places where it was measured.
+    ``unmeasured`` are workloads that were asked for and that neither side has.
     ``bases`` name what it was held against. ``set_aside`` counts the places whose analysis fails.
     """
 
@@ -71,6 +72,7 @@ class Gate:
     is_analysed: bool
     rows: tuple[GateRow, ...]
     missing: tuple[Series, ...]
+    unmeasured: tuple[str, ...]
     bases: tuple[str, ...]
     more_sessions: int | None
     set_aside: int = 0
@@ -125,13 +127,16 @@ def decide(project: Project, question: Question) -> Gate:
     if found.pairs:
         margins = Margins(equivalence_margin(project), rules)
         rows = _rows(found, margins=margins, grouping=grouping_of(project))
-    verdict = _verdict(rows, found.missing)
+    measured = {one.workload.name for one in (*(pair.series for pair in found.pairs), *found.missing)}
+    unmeasured = tuple(name for name in dict.fromkeys(question.workloads) if name not in measured)
+    verdict = _verdict(rows, (*found.missing, *unmeasured))
     return Gate(
         sides=sides,
         verdict=verdict,
         is_analysed=is_analysed,
         rows=tuple(rows),
         missing=tuple(found.missing),
+        unmeasured=unmeasured,
         bases=_base_names(sides, found.pairs),
         more_sessions=_more_sessions(rows) if verdict == "unknown" else 0,
         set_aside=set_aside,
@@ -191,14 +196,15 @@ def _measured(series: Any, side: GateSide) -> list[Series]:
 
 
 def _at(series: Any, places: Collection[Place], branches: Collection[str]) -> list[Series]:
-    """List the series of these streams at places, and of the controls beside them."""
+    """List the series of these streams at places, and of the controls beside them on whatever stream."""
     anywhere = Q()
     for place in places:
         at = {
             name: value for name, value in place._asdict().items() if name not in ("branch", "line", "build")
         }
-        anywhere |= Q(**at, build__in=[place.build, control_build(place.build)])
-    return list(series.filter(anywhere, branch__in=branches))
+        of_streams = Q(build=place.build, branch__in=branches)
+        anywhere |= Q(of_streams | Q(build=control_build(place.build)), **at)
+    return list(series.filter(anywhere))
 
 
 def _others(
@@ -362,7 +368,11 @@ def _rows(found: _Found, *, margins: Margins, grouping: Grouping) -> list[GateRo
 
 
 def _judged(pair: _Pair, row: Row, control: Cell | None, margin: float) -> GateRow:
-    """Take back that a row is worse where the control of the same sessions is, too, by as much."""
+    """Take back that a row is worse where the control of the same sessions is, and no certain loss is left.
+
+    A control scatters as well: in a slow hour it loses somewhat more or somewhat less than what is tested.
+    So the interval of the row has to lie beyond the loss of the control, and not its middle alone.
+    """
     [comparison] = row.comparisons
     [group] = row.cells
     if not (comparison and comparison.verdict == "worse" and comparison.ratio and control):
@@ -370,9 +380,12 @@ def _judged(pair: _Pair, row: Row, control: Cell | None, margin: float) -> GateR
     before, after = _beside(control, row.base), _beside(control, group)
     if not before or not after:
         return GateRow(pair.series, row)
-    ratio = comparison.ratio * before / after
-    rest = 1 / ratio if row.direction == LOWER else ratio
-    if rest < 1 - margin:
+    is_lower = row.direction == LOWER
+    nearest = (comparison.low if is_lower else comparison.high) or comparison.ratio
+    of_control, middle, end = (
+        1 / ratio if is_lower else ratio for ratio in (after / before, comparison.ratio, nearest)
+    )
+    if of_control >= 1 or (middle / of_control < 1 - margin and end / of_control < 1):
         return GateRow(pair.series, row)
     unsettled = comparison._replace(verdict="unknown", more_runs=None)
     return GateRow(pair.series, replace(row, comparisons=(unsettled,)), is_of_machine=True)
@@ -464,15 +477,16 @@ def _floor(pair: _Pair) -> NoiseFloor | None:
     return None
 
 
-def _verdict(rows: Sequence[GateRow], missing: Sequence[Series]) -> GateVerdict:
+def _verdict(rows: Sequence[GateRow], lacking: Collection[object]) -> GateVerdict:
     """Only a certain loss fails, and only what is certainly no loss passes: one session decides nothing.
 
-    What the base has and the other side lacks may be what became slower, or what crashed.
+    What the base has and the other side lacks may be what became slower, or what crashed. A workload that
+    was asked for and that nobody measured may be misspelt.
     """
     verdicts = {one.verdict for one in rows if one.verdict}
     if "worse" in verdicts:
         return "fail"
-    return "pass" if verdicts and verdicts <= _SETTLED and not missing else "unknown"
+    return "pass" if verdicts and verdicts <= _SETTLED and not lacking else "unknown"
 
 
 def _more_sessions(rows: Sequence[GateRow]) -> int | None:

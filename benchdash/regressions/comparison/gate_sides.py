@@ -105,6 +105,7 @@ class GateSides:
     product: Product | None
     subject: GateSide
     is_measured: bool
+    asked_product: str = ""
     base: GateSide | None = None
     base_trouble: str = ""
 
@@ -119,7 +120,7 @@ def find_sides(project: Project, asked: Question) -> GateSides:
         names = sorted(Product.objects.filter(pk__in=products).values_list("name", flat=True))
         raise GateError("product", f"{subject.name} was measured of {len(names)} products: say which", names)
     if not products:
-        return GateSides(None, subject, is_measured=False)
+        return GateSides(None, subject, is_measured=False, asked_product=question.product)
     product = Product.objects.get(pk=products.pop())
     found = GateSides(product, subject, is_measured=True)
     places = VersionPlace.objects.filter(project=project, product=product)

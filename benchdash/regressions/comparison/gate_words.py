@@ -15,6 +15,7 @@ from benchdash.results.wording import NOTHING, change, counted, metric_name, num
 _MAX_CHANGED: Final = 20
 _MAX_OTHERS: Final = 100
 _MAX_NAMED: Final = 5
+_ASK_OF_BRANCH: Final = " What was measured on a branch is asked for by branch or commit."
 _ORDER: Final = ("worse", "likely_worse", "better", "likely_better")
 _NOT_XML: Final = re.compile(
     "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]"
@@ -34,10 +35,19 @@ def summary(gate: Gate) -> str:
         rest = f", better in {better}" if better else ""
         return f"Pass: {name} is no worse than {against} in any of {counted(compared, 'row')}{rest}."
     if not gate.rows:
-        return f"Unknown: nothing was measured of {name}."
+        return f"Unknown: {_nothing_of(gate)}."
     if not compared:
         return f"Unknown: there is nothing to hold {name} against."
     return f"Unknown: {name} against {against}: {counts_in_words(counts)}."
+
+
+def _nothing_of(gate: Gate) -> str:
+    subject, product = gate.sides.subject, gate.sides.asked_product
+    if gate.sides.is_measured:
+        return f"no run of {subject.name} counts"
+    if subject.commit or subject.version:
+        return f"nothing was measured of {f'{product} ' if product else ''}{subject.name}"
+    return f"nothing was measured{f' of {product}' if product else ''} on {subject.branch}"
 
 
 def _against(gate: Gate) -> str:
@@ -60,8 +70,11 @@ def _reasons(gate: Gate) -> Iterator[str]:
             f"There are runs of {name}, and none that counts: all are excluded, controls, of other workloads"
             " than were asked about, or of metrics that nobody watches."
             if sides.is_measured
-            else f"Nothing was measured at {name}."
+            else f"{_sentence(_nothing_of(gate))}{_ASK_OF_BRANCH if sides.subject.version else ''}"
         )
+    if gate.rows and gate.unmeasured:
+        names = ", ".join(map(repr, gate.unmeasured[:_MAX_NAMED]))
+        yield f"Neither side has a workload {names}: measure it, or mend its name in the question."
     if sides.base_trouble:
         yield _sentence(sides.base_trouble)
     without = [one for one in gate.rows if not one.verdict]
@@ -78,8 +91,8 @@ def _reasons(gate: Gate) -> Iterator[str]:
         yield f"{counted(len(likely), 'row')} likely worse, by a single session: {_named(likely)}."
     if of_machine := [one for one in gate.rows if one.is_of_machine]:
         yield (
-            f"{counted(len(of_machine), 'row')} worse by no more than the control of the same sessions, "
-            f"a build that never changes: the machine changed. {_named(of_machine)}."
+            f"{counted(len(of_machine), 'row')} worse, but so is the control of the same sessions, a build"
+            f" that never changes, and what is lost beyond it is not certain: {_named(of_machine)}."
         )
     unsettled = [one for one in gate.rows if one.verdict == "unknown" and not one.is_of_machine]
     if unsettled:
@@ -104,10 +117,10 @@ def _named(rows: Sequence[GateRow]) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Write ``a, b and 3 more``."""
+    """Write ``a; b and 3 more``: names have commas of their own."""
     distinct = list(dict.fromkeys(names))
     more = len(distinct) - _MAX_NAMED
-    shown = ", ".join(distinct[:_MAX_NAMED])
+    shown = "; ".join(distinct[:_MAX_NAMED])
     return f"{shown} and {more} more" if more > 0 else shown
 
 
@@ -130,7 +143,7 @@ def _rank(one: GateRow) -> tuple[int, float]:
 
 def verdict_words(one: GateRow) -> str:
     if one.is_of_machine:
-        return "the machine changed"
+        return "not certainly worse than the control"
     return words(one.verdict, one.series.metric, direction=one.row.direction) if one.verdict else "no base"
 
 

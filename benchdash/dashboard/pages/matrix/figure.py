@@ -30,7 +30,7 @@ from benchdash.dashboard.compare.selection import (
     workload_ids,
 )
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import Available, PlaceNames, recent_use
+from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
 from benchdash.dashboard.pages.matrix import selection as form
 from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
@@ -42,6 +42,7 @@ from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
+from benchdash.regressions.comparison.default_columns import MATRIX_COLUMNS, PlaceNames, recent_use
 from benchdash.regressions.comparison.relative import relative_table
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Baseline
@@ -184,7 +185,7 @@ def _reading(
 def _versions(
     project: Project, query: QueryDict, path: str, view: MatrixPresentation, available: Available
 ) -> ChosenMatrix:
-    columns = read_columns(query, available, project, at_first=form.DEFAULT_COLUMNS)
+    columns = read_columns(query, available, project, at_first=MATRIX_COLUMNS)
     picker = version_picker(
         available,
         columns.chosen,

@@ -18,9 +18,6 @@ from benchdash.regressions.comparison.rows import RelativeTo
 
 T = TypeVar("T", bound=str)
 
-# Default number of versions: a matrix holds more of them than charts do.
-DEFAULT_COLUMNS: Final = 12
-
 _ORDERS: Final = (
     ("name", "name"),
     ("last", "change into the last column"),

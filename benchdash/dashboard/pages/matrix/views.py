@@ -17,14 +17,11 @@ from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
 from benchdash.regressions.comparison.branch_table import place_of
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
-from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.comparison.verdict_words import session_count
+from benchdash.regressions.comparison.matrix_rows import matrix_heads, matrix_row
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion
 
 _MAX_QUERY_LENGTH: Final = 8000
-_SIDE: Final = ("value", "n", "sessions")
-_CELL: Final = (*_SIDE, "ratio", "low", "high", "p", "verdict")
 
 
 def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -96,25 +93,10 @@ def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
     """Write a line for each workload and thread count, with the numbers of each column."""
     chosen: ChosenMatrix = context["shown"].chosen
     heads = [" ".join(filter(None, [head.name, head.note])) for head in chosen.source.heads]
-    columns = [
-        *("group", "workload", "threads", "metric", "unit"),
-        *(f"{chosen.source.base.name} {what}" for what in _SIDE),
-        *(f"{head} {what}" for head in heads for what in _CELL),
-    ]
     table = chosen.source.table
-    rows = (_csv_row(chosen.metric, row) for row in table.rows) if table else ()
+    rows = (matrix_row(chosen.metric, row) for row in table.rows) if table else ()
+    columns = matrix_heads([chosen.source.base.name, *heads])
     return csv_file(f"{page.project.slug}-matrix", columns, rows)
-
-
-def _csv_row(metric: str, row: Row) -> list[Any]:
-    base, *others = (
-        (cell.value, cell.n, session_count(cell)) if cell else (None,) * len(_SIDE) for cell in row.sides
-    )
-    cells: list[Any] = []
-    for side, one in zip(others, row.comparisons, strict=True):
-        cells += side
-        cells += (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
-    return [row.group, row.workload, row.threads, metric, row.unit, *base, *cells]
 
 
 urlpatterns = [

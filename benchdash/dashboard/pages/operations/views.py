@@ -14,8 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.access import viewer_of
-from benchdash.dashboard.compare.versions import PlaceNames
 from benchdash.regressions.analysis.failing_places import try_again
+from benchdash.regressions.comparison.default_columns import PlaceNames
 from benchdash.regressions.models import FailingPlace
 
 P = ParamSpec("P")

@@ -16,7 +16,7 @@ from benchdash.accounts.services import create_token
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, matrix
 from benchdash.dashboard.compare import matrix_selection as form
 from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSource, of_branch, of_versions
-from benchdash.dashboard.compare.versions import PlaceNames, available_columns, recent_use
+from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.overview.first_upload import TOKEN_NAME, first_steps, first_upload
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
@@ -25,6 +25,7 @@ from benchdash.dashboard.shell.project_page import ProjectPage, project_action, 
 from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.analysis.spans import Span, span
 from benchdash.regressions.comparison.columns import Column, contents_of
+from benchdash.regressions.comparison.default_columns import PlaceNames, recent_use
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, RowPlace, Standing

@@ -10,13 +10,12 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.selection import (
     Selection,
     asked_place,
-    default_reference,
-    newest_columns,
     read_measured,
 )
-from benchdash.dashboard.compare.versions import PlaceNames, meant_by
+from benchdash.dashboard.compare.versions import meant_by
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import Column, short_id
+from benchdash.regressions.comparison.default_columns import PlaceNames, default_reference, newest_columns
 
 SIDES: Final = ("base", "against")
 

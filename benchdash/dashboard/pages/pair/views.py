@@ -13,7 +13,7 @@ from benchdash.dashboard.compare.controls import metrics_options, threads_filter
 from benchdash.dashboard.compare.selection import place_checks, workload_ids
 from benchdash.dashboard.compare.tables import selector, threads_of_api
 from benchdash.dashboard.compare.version_picker import one_version_picker
-from benchdash.dashboard.compare.versions import Available, PlaceNames, available_columns
+from benchdash.dashboard.compare.versions import Available, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
@@ -23,6 +23,7 @@ from benchdash.dashboard.shell.unknown_values import unknown_of_chips
 from benchdash.regressions.comparison import pairs
 from benchdash.regressions.comparison.columns import Column, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
+from benchdash.regressions.comparison.default_columns import PlaceNames
 from benchdash.regressions.comparison.pair_words import markdown, summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair
 from benchdash.regressions.comparison.shown_units import table_in_used_units

@@ -20,7 +20,7 @@ from benchdash.regressions.options import (
     LINES_NOT_COMPARED,
     RELEASE_LINE_ORDER,
 )
-from benchdash.results.pull_requests import DEFAULT_DAYS, PULL_REQUEST_DAYS
+from benchdash.results.pull_requests import DEFAULT_DAYS, MAX_DAYS, PULL_REQUEST_DAYS
 from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
 
 _LISTS: Final = (RELEASE_LINE_ORDER, LINES_NOT_COMPARED, BRANCH_ORIGINS)
@@ -182,12 +182,12 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     """It changes its instance, so give it a copy: the service compares with what the project was."""
 
     historical_after_days = forms.IntegerField(
-        required=False, min_value=0, max_value=36500, label="Days after which a change is old news"
+        required=False, min_value=0, max_value=MAX_DAYS, label="Days after which a change is old news"
     )
     pull_request_days = forms.IntegerField(
         required=False,
         min_value=0,
-        max_value=36500,
+        max_value=MAX_DAYS,
         label="Days for which results of pull requests are kept",
         help_text=f"After the last of a pull request came in; {DEFAULT_DAYS} unless said here, 0 for ever.",
     )

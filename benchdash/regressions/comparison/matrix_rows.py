@@ -1,0 +1,32 @@
+"""A comparison as a table of text: a line for each workload and thread count, versions side by side."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.verdict_words import session_count
+
+_SIDE: Final = ("value", "n", "sessions")
+_CELL: Final = (*_SIDE, "ratio", "low", "high", "p", "verdict")
+
+
+def matrix_heads(names: Sequence[str]) -> list[str]:
+    """Return the heads of all columns; ``names`` are of the versions, that of the base first."""
+    base, *others = names
+    return [
+        *("group", "workload", "threads", "metric", "unit"),
+        *(f"{base} {what}" for what in _SIDE),
+        *(f"{name} {what}" for name in others for what in _CELL),
+    ]
+
+
+def matrix_row(metric: str, row: Row) -> list[Any]:
+    """Return what stands below ``matrix_heads``; None where nothing was measured or compared."""
+    base, *others = (
+        (cell.value, cell.n, session_count(cell)) if cell else (None,) * len(_SIDE) for cell in row.sides
+    )
+    cells: list[Any] = []
+    for side, one in zip(others, row.comparisons, strict=True):
+        cells += side
+        cells += (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
+    return [row.group, row.workload, row.threads, metric, row.unit, *base, *cells]
