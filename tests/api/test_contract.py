@@ -1,33 +1,39 @@
 """A live server keeps to its schema, whatever is asked: schemathesis with all its checks.
 
-The project is that of the examples. All operations are asked by their examples and a few generated requests
-in three roles; ``COVERED`` ones also by every boundary of their parameters and bodies, by methods that they
-lack and without what they require. ``make schemathesis`` does all that for all of them, and longer.
+The project is that of the examples. All operations are asked
+
+- in three roles by their examples, with the token for everything by a generated request too;
+- with that token by one case of each kind of boundary and mistake that schemathesis knows, such as a number
+  above its maximum, a missing parameter, or a method that the operation lacks (``unsupported_method``);
+- each example of what needs a token also without one, and with a wrong one (``ignored_auth``).
+
+``FOLLOWED`` operations are asked one after the other as well: what was made must be there
+(``ensure_resource_availability``), and what was deleted must be gone (``use_after_free``).
+
+``make schemathesis`` asks all operations by every boundary and mistake and follows all of them, in all roles.
+``missing_required_header`` looks at nothing in either: no operation requires a header but that of the token.
 """
 
 import json
 import os
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import pytest
 import schemathesis
 from schemathesis import engine
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
+from schemathesis.generation.meta import CoverageScenario, coverage_scenario
 
 from benchdash.accounts.models import Scope
 from tests.api.examples import ask_everything, sample_project
 from tests.builders import make_token
+from tests.schema_check import schema as schema_of_the_api
 
-# One of each kind.
-COVERED = (
-    "GET /api/v1/runs/{id}/intervals/",
-    "GET /api/v1/series/{id}/points/",
-    "GET /api/v1/workloads/",
-    "PATCH /api/v1/hardware/{id}/",
-    "POST /api/v1/annotations/",
-    "DELETE /api/v1/uploads/{id}/",
-)
+# Of what can be made and deleted again.
+FOLLOWED = "^/api/v1/(annotations|articles|webhooks)/({id}/)?$"
 _ANY_NUMBER = 1_000_000
 # Fields that a request which fits the schema may still be refused for: they name what must exist, or must fit
 # other fields or what is stored. Each problem must be about these alone. "" is the whole request.
@@ -102,6 +108,28 @@ class Failure:
         return f"{self.check}, {self.operation}: {self.about}\n  {self.request}\n  {answer}"
 
 
+@dataclass
+class Asked:
+    """What was asked, and what came of it.
+
+    ``met`` are the kinds of boundaries and mistakes, ``made`` where a thing was asked for after it was made,
+    and ``deleted`` where one was asked for after it was deleted.
+    """
+
+    failures: list = field(default_factory=list)
+    operations: set = field(default_factory=set)
+    met: set = field(default_factory=set)
+    requests: int = 0
+
+    def add(self, recorder):
+        self.failures += [failure for failure in failures_of(recorder) if not is_by_design(failure)]
+        self.requests += len(recorder.interactions)
+        cases = [node.value for node in recorder.cases.values()]
+        self.operations |= {case.operation.label for case in cases}
+        self.met |= {kind for case in cases if (kind := coverage_scenario(case))}
+        self.met |= set(followed_up(recorder))
+
+
 @pytest.fixture
 def secrets(no_way_out, live_server, settings, monkeypatch):
     """Of who asks, by role; nobody has none."""
@@ -119,9 +147,17 @@ def secrets(no_way_out, live_server, settings, monkeypatch):
 
 @pytest.mark.django_db(transaction=True, reset_sequences=True)
 def test_a_live_server_keeps_to_its_schema(secrets, live_server):
-    failures = asked(live_server.url, secrets["everything"], phases=("coverage",), only=COVERED)
-    for secret in secrets.values():
-        failures += asked(live_server.url, secret, phases=("examples", "fuzzing"), examples=2)
+    url, secret = live_server.url, secrets["everything"]
+    # The addresses in answers to the examples are what is followed.
+    followed = asked(url, secret, phases=("examples", "stateful"), examples=20, path_regex=FOLLOWED)
+    assert {"made", "deleted"} <= followed.met
+    boundaries = asked(url, secret, phases=("coverage",), one_of_each_kind=True)
+    assert boundaries.operations == all_operations()
+    assert CoverageScenario.UNSPECIFIED_HTTP_METHOD in boundaries.met
+    failures = boundaries.failures + followed.failures
+    for role, its in secrets.items():
+        phases = ("examples", "fuzzing") if role == "everything" else ("examples",)
+        failures += asked(url, its, phases=phases).failures
     assert failures == [], explained(failures)
 
 
@@ -130,13 +166,18 @@ def test_a_live_server_keeps_to_its_schema(secrets, live_server):
 @pytest.mark.parametrize("role", ["everything", "uploads", "nobody"])
 def test_a_live_server_keeps_to_its_schema_however_long_it_is_asked(secrets, live_server, role):
     phases = ("examples", "coverage", "fuzzing", "stateful")
-    number = int(os.environ.get("EXAMPLES", "20"))
-    failures = asked(live_server.url, secrets[role], phases=phases, examples=number)
+    number = int(os.environ.get("EXAMPLES", "15"))
+    failures = asked(live_server.url, secrets[role], phases=phases, examples=number).failures
     assert failures == [], explained(failures)
 
 
-def asked(url, secret, *, phases, examples=1, only=()):
-    """Return the failures that schemathesis finds and that are none by design."""
+def all_operations():
+    paths = schema_of_the_api()["paths"]
+    return {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+
+
+def asked(url, secret, *, phases, examples=1, path_regex="", one_of_each_kind=False):
+    """Let schemathesis ask. Its failures are those that are none by design."""
     config = SchemathesisConfig.from_dict(
         {
             "continue-on-failure": True,
@@ -158,16 +199,52 @@ def asked(url, secret, *, phases, examples=1, only=()):
     )
     schema = schemathesis.openapi.from_url(f"{url}/api/schema/", config=config)
     schema.config.update(base_url=url)
-    if only:
-        schema = schema.include(name=list(only))
-    failures = []
+    if path_regex:
+        schema = schema.include(path_regex=path_regex)
+        schema.hook(map_query)
+    if one_of_each_kind:
+        schema.hook(first_of_each_kind())
+    told = Asked()
     for event in engine.from_schema(schema).execute():
         if isinstance(event, events.ScenarioFinished):
-            failures += failures_of(event.recorder)
+            told.add(event.recorder)
         elif isinstance(event, events.NonFatalError | events.FatalError):
-            told = event.info if isinstance(event, events.NonFatalError) else event.exception
-            failures.append(Failure("error", str(getattr(event, "label", "")), str(told), "", 0, ""))
-    return [failure for failure in failures if not is_by_design(failure)]
+            error = event.info if isinstance(event, events.NonFatalError) else event.exception
+            told.failures.append(Failure("error", str(getattr(event, "label", "")), str(error), "", 0, ""))
+    return told
+
+
+def map_query(context, query):
+    """Leave out names and cursors, which made up are refused before anything is looked for."""
+    return {name: value for name, value in (query or {}).items() if name not in {"fields", "cursor"}}
+
+
+def first_of_each_kind():
+    """Return a hook that keeps of each operation one case of each kind of boundary or mistake."""
+    known = Counter()
+
+    def filter_case(context, case):
+        key = (case.operation.label, coverage_scenario(case))
+        known[key] += 1
+        return known[key] == 1
+
+    return filter_case
+
+
+def followed_up(recorder):
+    """Say whether something was asked for after it was ``made`` or ``deleted``, in one row of requests."""
+    made, deleted = set(), set()
+    for interaction in recorder.interactions.values():
+        answer, method = interaction.response, interaction.request.method
+        path = urlsplit(interaction.request.uri).path
+        if method in {"GET", "PATCH"} and path in deleted:
+            yield "deleted"
+        elif method in {"GET", "PATCH", "DELETE"} and path in made:
+            yield "made"
+        if answer is not None and method == "DELETE" and answer.status_code == 204:
+            deleted.add(path)
+        if answer is not None and method == "POST" and answer.status_code == 201:
+            made.add(f"{path}{json.loads(answer.content).get('id')}/")
 
 
 def failures_of(recorder):
