@@ -51,7 +51,7 @@ class Door:
 
 @pytest.fixture(autouse=True)
 def _no_loop_of_the_browser():
-    """Let a loop run where an earlier test of this process has left that of the browser, which stands still."""
+    """Let a loop run where an earlier test of this process left that of the browser, standing still."""
     standing = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     yield
