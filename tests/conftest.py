@@ -1,5 +1,6 @@
 """Fixtures of all tests: the SMTP server, the Celery worker and the browser."""
 
+import asyncio
 import os
 
 import pytest
@@ -144,6 +145,18 @@ def _few_parameters():
 
 
 # --- browser ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def no_loop_of_the_browser():
+    """Let event loops run where earlier tests of the process left that of the browser, which stands still.
+
+    For a whole module: with another loop Django has another connection to the database.
+    """
+    standing = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(standing)
 
 
 @pytest.fixture(scope="session")

@@ -16,4 +16,4 @@ def small_disk(place, *, kilobytes):
     try:
         yield
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        subprocess.run(["umount", "--lazy", str(place)], check=True)

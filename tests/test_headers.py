@@ -5,7 +5,11 @@ import pytest
 from tests.builders import PASSWORD, make_project, make_upload, make_user
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.shell.guide")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.urls("tests.dashboard.shell.guide"),
+    pytest.mark.usefixtures("no_loop_of_the_browser"),
+]
 
 
 def policy_of(answer):

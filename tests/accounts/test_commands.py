@@ -25,7 +25,7 @@ def test_a_project_is_private_unless_it_is_called_public():
 
 def test_a_slug_that_is_taken_is_refused_with_a_sentence():
     output_of("create_project", "nightly")
-    with pytest.raises(CommandError, match="Slug already exists"):
+    with pytest.raises(CommandError, match="'nightly' is taken by another project"):
         output_of("create_project", "nightly")
 
 

@@ -91,6 +91,7 @@ ENDPOINTS = {
     ("GET", "latency"): Endpoint(query=lambda world: {"workload": "quartz_reads", "base": version(world)}),
     ("GET", "difference"): Endpoint(query=two_versions),
     ("GET", "gate"): Endpoint(query=lambda world: {"product": "MariaDB", "commit": "0000001"}),
+    ("GET", "matrix"): Endpoint(query=lambda world: {"metric": "tps"}),
     ("GET", "nights"): Endpoint(query=lambda world: {"metric": "tps", "branch": "quartz-branch"}),
     ("GET", "sweep"): Endpoint(query=lambda world: {"metric": "tps", "setting": "quartz_pool"}),
     ("GET", "run-list"): Endpoint(),

@@ -1,6 +1,5 @@
 """Fixtures of the tests of assistants."""
 
-import asyncio
 import json
 from dataclasses import dataclass
 
@@ -49,13 +48,9 @@ class Door:
         return result["content"][0]["text"]
 
 
-@pytest.fixture(autouse=True)
-def _no_loop_of_the_browser():
-    """Let a loop run where an earlier test of this process left that of the browser, standing still."""
-    standing = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(standing)
+@pytest.fixture(scope="module", autouse=True)
+def _no_loop_of_the_browser(no_loop_of_the_browser):
+    """The SDK runs a loop of its own for each message."""
 
 
 @pytest.fixture

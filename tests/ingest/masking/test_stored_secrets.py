@@ -73,6 +73,10 @@ EXEMPT = {
     # Names by which versions are sorted and series told apart: they change with the metadata of their upload.
     "results.ServerVersion": ("version", "sort_key", "build", "commit"),
     "results.Run": ("branch", "counterpart"),
+    "results.PullRequest": ("base_branch",),
+    # Given to be sent to the code host, and shown nowhere.
+    "alerts.CodeHost": ("api_url", "repository", "secret"),
+    "alerts.PullRequestAnswer": ("commit", "told", "error"),
     "results.VersionPlace": (*_SERIES_ARE_TOLD_APART_BY_IT, "sort_key", "commit"),
     "results.SurroundingsCount": ("branch",),
     "results.SubjectCount": ("branch", "counterpart"),
