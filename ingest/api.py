@@ -77,11 +77,6 @@ _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Compa
 class _View(ApiView):
     common_parameters = ("project",)  # a job that several projects trust names one
 
-    def initial(self, request: Request, *args: Any, **options: Any) -> None:
-        super().initial(request, *args, **options)
-        if request.method not in {"GET", "HEAD", "OPTIONS"}:
-            self.require_somebody()
-
     def limits(self) -> list[MinuteThrottle]:
         return [AnonymousThrottle(), UploadThrottle()] if self.request.method == "POST" else super().limits()
 

@@ -1,34 +1,19 @@
 """The door for assistants that speak MCP (the Model Context Protocol, streamable HTTP without sessions)."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from django.conf import settings
 from django.http import HttpResponse
 from rest_framework.exceptions import UnsupportedMediaType
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from benchdash.accounts.access import NotAllowed, viewer_of
 from benchdash.accounts.authentication import TokenAuthentication
+from benchdash.rest.views import OneRenderer
 from benchdash.throttling import AnonymousThrottle
 
 _JSON: Final = "application/json"
-
-
-class _AnyAnswer(DefaultContentNegotiation):
-    """Leaves it to the protocol to look at what a client accepts."""
-
-    def select_renderer(
-        self,
-        request: Request,  # noqa: ARG002 - DRF calls it so
-        renderers: Iterable[BaseRenderer],
-        format_suffix: str | None = None,  # noqa: ARG002 - the same
-    ) -> tuple[BaseRenderer, str]:
-        renderer = next(iter(renderers))
-        return renderer, renderer.media_type
 
 
 class AssistantsView(APIView):
@@ -40,7 +25,7 @@ class AssistantsView(APIView):
 
     authentication_classes = [TokenAuthentication]
     throttle_classes = [AnonymousThrottle]
-    content_negotiation_class = _AnyAnswer
+    content_negotiation_class = OneRenderer  # the protocol looks at what a client accepts
     http_method_names = ["post"]
     schema = None  # it speaks another protocol than the API
 

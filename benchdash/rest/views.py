@@ -1,12 +1,15 @@
 """The base of all views of the API: what is the same of every request and answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from django.utils.functional import cached_property
 from rest_framework.exceptions import NotAuthenticated, ValidationError
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
@@ -24,9 +27,24 @@ from benchdash.throttling import AnonymousThrottle, MinuteThrottle, TokenThrottl
 _CHANGES = ("PATCH", "PUT", "DELETE")
 
 
+class OneRenderer(DefaultContentNegotiation):
+    """Answers have the form that the view gives them; what a client says that it accepts changes nothing."""
+
+    def select_renderer(
+        self,
+        request: Request,  # noqa: ARG002 - DRF calls it so
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,  # noqa: ARG002 - the same
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
+
+
 class ApiView(APIView):
     # Parameters that it reads at every address, whether the schema lists them or not.
     common_parameters: Sequence[str] = ()
+    # Whether it answers nothing to those of whom nobody knows who they are; changes always need to know it.
+    for_known_only = False
     # Whether what POST makes is found again by its content, so that it needs no transaction with its answer.
     recognises_repeats = False
     _wanted: Wanted | None = None
@@ -54,6 +72,8 @@ class ApiView(APIView):
             self._wrap_handler(only_if_unchanged)
         if request.method == "POST" and HEADER in request.headers:
             self._wrap_handler(partial(once, in_one_transaction=not self.recognises_repeats))
+        if request.method not in (SAFE_METHODS if not self.for_known_only else ("OPTIONS",)):
+            self.require_somebody()
 
     def finalize_response(
         self, request: Request, response: Response, *arguments: Any, **options: Any

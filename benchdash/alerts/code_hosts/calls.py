@@ -14,7 +14,6 @@ MAX_REPLY_BYTES: Final = 16 * 1024 * 1024
 COMMENTS_PER_PAGE: Final = 50
 MAX_PAGES: Final = 40
 _LATER: Final = frozenset({408, 425, 429})
-_LEFT: Final = "X-RateLimit-Remaining"
 
 
 def ask(method: str, url: str, headers: Mapping[str, str], sent: Mapping[str, Any] | None = None) -> Any:

@@ -41,12 +41,12 @@ def set_status(host: "CodeHost", commit: str, status: "CommitStatus") -> None:
 
 
 def find_comment(host: "CodeHost", number: int, mark: str) -> int | None:
-    """Return the id of the note of the merge request that holds the mark.
+    """Return the id of the note of the merge request that begins with the mark.
 
     Raises RefusedError or UnavailableError.
     """
     found = calls.comments(f"{_project(host)}/merge_requests/{number}/notes", _headers(host))
-    return next((comment for comment, text in found if mark in text), None)
+    return next((comment for comment, text in found if text.startswith(mark)), None)
 
 
 def write_comment(host: "CodeHost", number: int, text: str, comment: int | None) -> int:

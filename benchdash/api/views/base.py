@@ -11,10 +11,6 @@ from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.permissions import SAFE_METHODS
-from rest_framework.renderers import BaseRenderer
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
@@ -23,7 +19,7 @@ from benchdash.accounts.models import Project, Scope
 from benchdash.rest import parameters
 from benchdash.rest.pagination import Pages
 from benchdash.rest.parameters import Filter, Filters
-from benchdash.rest.views import ApiView
+from benchdash.rest.views import ApiView, OneRenderer
 from benchdash.results.corrections import CorrectionError, Effect
 from benchdash.results.csv_text import csv_text
 
@@ -36,32 +32,12 @@ PREVIEW = OpenApiParameter(
 FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=["json", "csv"], default="json")
 
 
-class OneRenderer(DefaultContentNegotiation):
-    """Answers are JSON, or CSV by ``?format=csv``; what a client says that it accepts changes nothing."""
-
-    def select_renderer(
-        self,
-        request: Request,  # noqa: ARG002 - DRF calls it so
-        renderers: Iterable[BaseRenderer],
-        format_suffix: str | None = None,  # noqa: ARG002 - the same
-    ) -> tuple[BaseRenderer, str]:
-        renderer = next(iter(renderers))
-        return renderer, renderer.media_type
-
-
 class View(ApiView):
     content_negotiation_class = OneRenderer
     common_parameters = ("project",)
 
-    # Whether it answers nothing to those of whom nobody knows who they are; changes always need to know it.
-    for_known_only = False
     # Whether it answers nothing but ratios, and nothing at all of figures, to those who may see no more.
     is_relative = False
-
-    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
-        super().initial(request, *arguments, **options)
-        if request.method not in (SAFE_METHODS if not self.for_known_only else ("OPTIONS",)):
-            self.require_somebody()
 
     @cached_property
     def member_projects(self) -> frozenset[int]:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from django import forms
 
-from benchdash.alerts.code_hosts import KINDS
+from benchdash.alerts.code_hosts import code_host
 from benchdash.alerts.models import CodeHost
 from benchdash.alerts.outgoing import MAX_URL
 
@@ -45,5 +45,5 @@ class CodeHostForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         sent = super().clean() or self.cleaned_data
         if "kind" in sent and not sent.get("api_url"):
-            sent["api_url"] = KINDS[sent["kind"]].API_URL
+            sent["api_url"] = code_host(sent["kind"]).API_URL
         return sent

@@ -16,7 +16,7 @@ from django.urls import path, reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods
 
-from benchdash.accounts.access import Viewer, viewer_of
+from benchdash.accounts.access import NotAllowed, Viewer, viewer_of
 from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import create_project
@@ -108,8 +108,10 @@ def home(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         if viewer.is_anonymous:
             return redirect_to_login(reverse("dashboard:home"))
-        if not viewer.may_make_projects:
-            raise PermissionDenied("projects are made by whoever runs this installation")
+        try:
+            viewer.require_may_make_projects()
+        except NotAllowed as error:
+            raise PermissionDenied(str(error)) from None
         project = form.make(by=viewer) if form.is_valid() else None
         if project:
             return redirect("dashboard:overview", project.slug)
