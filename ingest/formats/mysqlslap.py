@@ -76,10 +76,9 @@ def parse(source: Source) -> ParsedReport:
     if not measured:
         raise FormatError("every batch took less than 1 ms: nothing was measured", batches[0].line)
     source.limits.check("runs", len(measured))
-    runs, of_places = told_apart(
-        [_run(batch) for batch in measured], [batch.line for batch in measured], lines
-    )
-    runs = _distinct(runs)
+    first_lines = [batch.line for batch in measured]
+    told, of_places = told_apart([_run(batch) for batch in measured], first_lines, lines)
+    runs = _distinct(told)
     warnings += [*of_places, *notes, *(note for batch in batches for note in _notes(batch))]
     return ParsedReport(runs, facts={"tool": "mysqlslap"}, warnings=bounded(warnings))
 

@@ -31,7 +31,7 @@ _REPETITION = re.compile(
 )
 
 
-class Place(Protocol):
+class DocumentPlace(Protocol):
     """What stands above results, and what was measured there."""
 
     @property
@@ -41,7 +41,7 @@ class Place(Protocol):
     def workloads(self) -> AbstractSet[object]: ...
 
 
-def names_of(places: Sequence[Place], *, nameless: str = "") -> list[str]:
+def names_of(places: Sequence[DocumentPlace], *, nameless: str = "") -> list[str]:
     """Return a name for each place: places with results of the same workload have different ones.
 
     A place without any text above it is called ``nameless`` with its number.
@@ -82,7 +82,7 @@ def _version_in(name: str) -> tuple[str | None, str] | None:
     return (product, str(version)) if is_version and not _RUNTIMES.match(product) else None
 
 
-def decision(what: str, names: Sequence[str], places: Sequence[Place], *, as_versions: bool) -> str:
+def decision(what: str, names: Sequence[str], places: Sequence[DocumentPlace], *, as_versions: bool) -> str:
     """Return the sentence about what was made of the names, and how the sender says otherwise."""
     distinct = list(dict.fromkeys(filter(None, names)))
     shown = listed([repr(name) for name in distinct])
