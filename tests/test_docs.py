@@ -25,7 +25,7 @@ from benchdash.launcher.first_access import make_access
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTED = "http://127.0.0.1:8000"
-NOT_COPIED = (".*", "node_modules", "var")
+NOT_COPIED = (".*", "node_modules", "var", "__pycache__")
 WITHIN_S = 300
 # How every error of the API begins.
 PROBLEM = '{"type":"about:blank"'
