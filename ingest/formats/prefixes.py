@@ -116,6 +116,7 @@ _KINDS = (
         "a level",
         rb"\[(?:info|warn|error|success|debug|INFO|WARN|WARNING|ERROR|DEBUG)\]",
     ),
+    _prefix("the name of a branch", rb"\[(?P<stream>[A-Za-z][\w ./:-]{0,60})\]", is_weak=True),
     _prefix("the mark of a quote", rb">", end=rb"(?: |(?=\n|$|>{1,2}(?:[ \n]|$)))"),
 )
 

@@ -7,7 +7,7 @@ Lua hooks may print JSON in the place of the interval lines, the report or both 
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading, percentile_metric
@@ -16,19 +16,32 @@ from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, Parsed
 from ingest.formats.source import Source
 from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
-from ingest.formats.sysbench.lines import FAIRNESS, GENERAL, LATENCY, ReportBlock, SysbenchOutput, sort
+from ingest.formats.sysbench.lines import (
+    FAIRNESS,
+    GENERAL,
+    LATENCY,
+    SQL,
+    ReportBlock,
+    SysbenchOutput,
+    plain_line,
+    sort,
+)
 from ingest.formats.sysbench.numbers import number
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
-_BANNER_TEXT = r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
+# A document may indent what it quotes, or have tags of HTML before it.
+_BANNER_TEXT = (
+    r"([ \t]*)(?:<[^<>\n]{1,80}>){0,3}"
+    r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
+)
 _BANNER = re.compile(_BANNER_TEXT)
 _BANNER_IN_HEAD = re.compile(rf"^{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
 
 # Without a banner: a figure that every report has, or an interval line.
 _REPORT_IN_HEAD = re.compile(
-    rb"^(?:[ \t]+(?:total number of events:[ \t]+[0-9]|read:[ \t]+IOPS=[0-9])"
-    rb"|\[ *[0-9.]{1,12} *s *\] (?:thds|threads): [0-9])",
+    rb"^[ \t\xc2\xa0]*(?:total number of events:[ \t]+[0-9]|read:[ \t]+IOPS=[0-9.]+ [0-9.]+ MiB/s \("
+    rb"|\[ *[0-9.]{1,12} *s *\] ?(?:thds|threads): [0-9])",
     re.MULTILINE,
 )
 _LINE_OF_REPORT = re.compile(
@@ -36,9 +49,12 @@ _LINE_OF_REPORT = re.compile(
     r"|\b(?:transactions|queries): +[0-9]+ +\([0-9.]+ per sec\.\)|\bevents per second: +[0-9]"
     r"|^ +(?:approx\. +)?[0-9]{1,3}(?:th|st|nd|rd)? percentile: +[0-9]|^ +total time: +[0-9.]+s"
 )
+_CALL = re.compile(r"\bsysbench\s.*--.*\s(?:run|prepare)\b")
+_REPORT_BEGINS = re.compile(r"([ \t]*)(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)")
 _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
 
+_BUILT_IN_TESTS = ("cpu", "memory", "fileio", "threads", "mutex")
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 
@@ -47,18 +63,20 @@ def recognise(head: bytes) -> bool:
 
 
 def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that have figures of a report, or its words within JSON."""
-    if lines[0].lstrip()[:1] in ("{", "[", '"'):
-        message = (
-            "its output stands within JSON; send what sysbench itself printed as a file of its own (Ansible "
-            "and others keep it under 'stdout')"
-        )
-    else:
-        message = (
-            "its report is missing, or only parts of it are there: no 'total number of events:' under "
-            "'General statistics:'; send all that sysbench printed, from its banner on"
-        )
-    return NearMiss.by(_LINE_OF_REPORT, lines, message)
+    """Say what lines lack that have figures of a report, its words within JSON, or commands alone."""
+    within_json = (
+        "its output stands within JSON; send what sysbench itself printed as a file of its own (Ansible "
+        "and others keep it under 'stdout')"
+    )
+    parts = (
+        "its report is missing, or only parts of it are there: no 'total number of events:' under "
+        "'General statistics:'; send all that sysbench printed, from its banner on"
+    )
+    commands = "it only calls sysbench; send what the commands printed, from the banner of sysbench on"
+    found = NearMiss.by(_LINE_OF_REPORT, lines, parts)
+    if found and found.line and lines[found.line - 1].lstrip()[:1] in ("{", "[", '"'):
+        return replace(found, message=within_json)
+    return found or NearMiss.by(_CALL, lines, commands)
 
 
 def parse(source: Source) -> ParsedReport:
@@ -90,7 +108,7 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
     banners = [
         (index, banner)
         for index, line in enumerate(lines)
-        if "sysbench " in line and (banner := _BANNER.fullmatch(line))
+        if "sysbench " in line and (banner := _BANNER.fullmatch(plain_line(line)))
     ]
     stops = [*(index for index, _ in banners), len(lines)]
     previous = 0
@@ -98,10 +116,10 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
         yield output
         previous = output.last_line
     for (index, banner), stop in zip(banners, stops[1:], strict=True):
-        version, luajit = banner.groups("")
+        indent, version, luajit = banner.groups("")
         before = lines[previous:index]
         output = SysbenchOutput(
-            index + 1, stop, version, luajit, time_of(index + 1), command_in(before), cpus_in(before)
+            index + 1, stop, version, luajit, time_of(index + 1), command_in(before), cpus_in(before), indent
         )
         sort(output, lines[index + 1 : stop])
         yield output
@@ -122,7 +140,8 @@ def _outputs_without_banner(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
 
 def _sorted_without_banner(lines: Sequence[str], start: int, stop: int) -> SysbenchOutput:
     part = lines[start:stop]
-    output = SysbenchOutput(start, stop, "", "", "", "", None)
+    indent = next(filter(None, map(_REPORT_BEGINS.match, part)), None)
+    output = SysbenchOutput(start, stop, "", "", "", "", None, indent[1] if indent else "")
     sort(output, part)
     above = part[: output.blocks[0].line - 1 - start] if output.blocks else part
     output.command, output.cpus = command_in(above), cpus_in(above)
@@ -146,9 +165,16 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     words = arguments(output.command) if output.command else []
     options = options_of(words)
     results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
-    threads = _threads(output, options)
-    threads_follow = threads is None and results.threads is not None
-    threads = results.threads if threads is None else threads
+    printed = _threads_of_header(output)
+    asked = next(filter(None, (options.pop(name, None) for name in ("threads", "num-threads"))), None)
+    notes = [*results.notes, *_notes(output)]
+    if reason := _is_of_another_run(words, asked, results, printed or results.threads):
+        notes.append(f"the command above the report was not used: {reason}")
+        words, options, asked, output.command = [], {}, None, ""
+    threads = printed or (asked if type(asked) is int else None)
+    if threads is None and results.threads:
+        threads = results.threads
+        notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
     if results.percentile is not None:
         options["percentile"] = results.percentile
     time = _time(output.stamp)
@@ -166,12 +192,9 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         options=options | header,
         lost=() if output.version or threads else ("threads",),
     )
-    notes = [*results.notes, *_notes(output)]
     if not output.version:
         line = output.blocks[-1].line if output.blocks else output.line + 1
         notes.append(f"above the report in line {line} there is no banner of sysbench")
-    if threads_follow:
-        notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
     return run, _interval_tables(output, key, results.percentile), notes
 
 
@@ -185,6 +208,7 @@ class _Results:
     test: str | None
     notes: list[str]
     threads: int | None = None
+    is_of_queries: bool = False
 
 
 def _results_in_text(output: SysbenchOutput) -> _Results:
@@ -197,6 +221,7 @@ def _results_in_text(output: SysbenchOutput) -> _Results:
         test=report.test,
         notes=list(_notes_on_text(report)),
         threads=report.threads,
+        is_of_queries=report.block.has(SQL),
     )
 
 
@@ -266,16 +291,27 @@ def _is_forced_shutdown(text: str) -> bool:
     return "forcing shutdown" in text
 
 
-def _threads(output: SysbenchOutput, options: dict[str, Fact]) -> int | None:
-    """Return the threads that the tool printed, or else take them from the options of the command."""
-    asked = [options.pop(name, None) for name in ("threads", "num-threads")]
+def _threads_of_header(output: SysbenchOutput) -> int | None:
+    """Return the threads that the tool printed."""
     if "threads" not in output.header:
-        return next((number for number in asked if type(number) is int), None)
+        return None
     text, line = output.header["threads"]
     threads = number(text, line)
     if not (threads.is_integer() and 1 <= threads <= MAX_THREADS):
         raise FormatError(f"{text} is not a number of threads", line)
     return int(threads)
+
+
+def _is_of_another_run(words: Sequence[str], asked: Fact, results: _Results, threads: int | None) -> str:
+    """Return in what a command contradicts the report below it, empty where it does not."""
+    test = workload_of(words)
+    if type(asked) is int and threads and asked != threads:
+        return f"it asks for {asked} threads, and there were {threads}"
+    if test and results.test in _BUILT_IN_TESTS and test != results.test:
+        return f"it runs {test}, and the report is one of {results.test}"
+    if test in _BUILT_IN_TESTS and results.is_of_queries:
+        return f"it runs {test}, and the report is one of queries"
+    return ""
 
 
 def _time(stamp: str) -> datetime | None:

@@ -33,6 +33,7 @@ PREFIXES = {
     ),
     "kubectl": lambda line, n: f"[pod/bench-x7k2p/sysbench] {line}",
     "journald": lambda line, n: f"Nov 20 {clock(n)} bench-01 sysbench[4711]: {line}",
+    "Jenkins, a branch": lambda line, n: f"[bench] {line}",
     "sbt": lambda line, n: f"[info] {line}",
     "a quote": lambda line, n: f"> {line}",
     "a quote of a quote": lambda line, n: f">> {line}",
@@ -200,7 +201,7 @@ NO_PREFIXES = {
     "marks of HammerDB": "".join(f">>>>> PROC: {name} {name}\n" * 2 + "CALLS: 5\n" for name in "abc"),
     "sections of YCSB": "[READ], Operations, 5\n" * 3 + "[READ], >1000, 0\n" * 9,
     "one quoted line": "> a remark\n\nworkload,tps\noltp,5\n",
-    "rows that begin with a level": "[Note] a\n" * 9,
+    "rows that begin with a section": "[ids] a\n" * 2 + "[mysqld] b\n" * 2 + "port = 3306\n" * 3,
 }
 
 

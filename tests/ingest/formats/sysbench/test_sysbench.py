@@ -193,7 +193,9 @@ def test_a_command_line_before_the_banner_names_the_test_and_its_options_but_no_
     [
         ("$ sysbench oltp_read_only --tables=4 run", "oltp_read_only"),
         ("sysbench --test=/usr/share/sysbench/oltp.lua --num-threads=4 run | tee log", "oltp"),
-        ("sysbench run --test=cpu", "cpu"),
+        ("sysbench run --test=select", "select"),
+        ("sysbench $TEST --threads=4 run", None),
+        ("sysbench '<test>' --threads=4 run", None),
         ("sysbench ./tpcc.lua --scale=10 prepare", None),
         ("now sysbench is going to run", None),
         ("run it again", None),
@@ -204,9 +206,9 @@ def test_the_test_is_named_by_a_call_of_sysbench_only(line, workload):
 
 
 def test_a_command_may_go_on_behind_a_backslash():
-    parsed = read(f"sysbench \\\n  oltp_insert --tables=4 \\\n  --threads=8 run\n{report()}")
+    parsed = read(f"sysbench \\\n  oltp_insert --tables=4 \\\n  --threads=4 run\n{report()}")
     assert parsed.runs[0].workload == "oltp_insert"
-    assert parsed.facts["command"] == "sysbench oltp_insert --tables=4 --threads=8 run"
+    assert parsed.facts["command"] == "sysbench oltp_insert --tables=4 --threads=4 run"
 
 
 def test_a_script_that_is_called_itself_names_the_test():
@@ -238,13 +240,32 @@ def test_the_command_names_the_test_before_the_report_does():
     assert read(f"sysbench --test=tests/db/select.lua run\n{text}").runs[0].workload == "select"
 
 
-def test_the_printed_number_of_threads_wins_over_the_command_line():
-    assert read("sysbench cpu --threads=8 run\n" + report()).runs[0].threads == 4
-    text = "sysbench cpu --threads=8 run\n" + report(("Number of threads: 4\n", ""))
-    assert read(text).runs[0].threads == 8
-    parsed = read(report(("Number of threads: 4\n", "")))
+def test_threads_are_those_of_the_command_where_the_header_and_the_events_do_not_say_them():
+    text = report(("Number of threads: 4\n", ""))
+    parsed = read(text)
     assert parsed.runs[0].threads == 4
     assert "no line says the threads; that there were 4 follows from the events of each" in parsed.warnings
+    unsaid = text[: text.index("Threads fairness:")]
+    assert read("sysbench oltp_read_only --threads=8 run\n" + unsaid).runs[0].threads == 8
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("sysbench oltp_read_only --threads=8 run", "it asks for 8 threads, and there were 4"),
+        ("sysbench fileio --threads=4 run", "it runs fileio, and the report is one of queries"),
+    ],
+)
+def test_a_command_that_contradicts_the_report_below_is_that_of_another_run(command, reason):
+    parsed = read(f"{command}\n{report()}")
+    assert (parsed.runs[0].workload, parsed.runs[0].threads, parsed.facts.get("command")) == (None, 4, None)
+    assert parsed.warnings == (f"the command above the report was not used: {reason}",)
+
+
+def test_of_several_commands_that_of_the_run_is_the_one_with_nothing_behind_it():
+    commands = "sysbench oltp_insert --threads=4 run\nsysbench oltp_delete --threads=4 run\n"
+    assert read(commands + report()).runs[0].workload == "oltp_delete"
+    assert read(f"{commands}\nThe results:\n\n{report()}").runs[0].workload is None
 
 
 def test_fileio_of_1_1_prints_no_totals():
@@ -978,8 +999,8 @@ def test_a_report_without_a_banner_is_a_run_whose_threads_follow_from_its_counts
     assert (run.threads, run.column, run.lost) == (4, "Results of Friday", ())
     assert "tool_version" not in parsed.facts
     assert parsed.warnings == (
-        "above the report in line 3 there is no banner of sysbench",
         "no line says the threads; that there were 4 follows from the events of each",
+        "above the report in line 3 there is no banner of sysbench",
     )
 
 
