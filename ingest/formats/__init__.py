@@ -50,19 +50,25 @@ def recognise(source: Source) -> str:
 
     Raise FormatError where none or more than one does.
     """
-    return _recognise(source)[0]
+    return _recognise(source)[1][0]
 
 
-def _recognise(source: Source) -> list[str]:
-    """Return the name of the format that a file is read as, and that of the tables beside it if any are."""
+def _recognise(source: Source) -> tuple[Source, list[str]]:
+    """Return the text to read, the format that it is read as, and that of the tables beside it if any are.
+
+    What most lines begin with is taken away where it hides what a tool printed.
+    """
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
     names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
     if not names and source.metric:
         asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in FORMATS.items()}
         names = [name for name, knows in asked.items() if knows and knows(source.head)]
+    if not names and (bare := source.without_what_lines_begin_with()):
+        names = [name for name, one in FORMATS.items() if name != _TABLES and one.recognise(bare.head)]
+        source = bare if names else source
     names.sort(key=_TABLES.__eq__)
     if len(names) == 1 or (len(names) == 2 and names[1] == _TABLES):
-        return names
+        return source, names
     if names:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"
@@ -79,7 +85,10 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
     source = _streams_with_a_result(source, [FORMATS[name]] if name else FORMATS.values())
-    name, *beside = [name] if name else _recognise(source)
+    names = [name] if name else []
+    if not names:
+        source, names = _recognise(source)
+    name, *beside = names
     tables = "tables beside it are read where the field 'format' names the format 'qps_table'"
     try:
         report = _parse(source, name)

@@ -14,8 +14,8 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 _CPUS = re.compile(r"([1-9][0-9]{0,5}) CPUs?\s*")
 # A blank line, a fence, or what sysbench prints before its report.
 _OF_SYSBENCH = re.compile(
-    r"\s*(?:$|`{3}|~{3}|-{4}|\[|sysbench [0-9]|WARNING: |Running the test|Number of threads: |Report intermediate"
-    r"|Initializing |Threads started!|Prime numbers limit: |Done\.)"
+    r"\s*(?:$|`{3}|~{3}|-{4}|\[|sysbench [0-9]|WARNING: |Running the test|Number of threads: "
+    r"|Report intermediate|Initializing |Threads started!|Prime numbers limit: |Done\.)"
 )
 # What stands for a word that is not known.
 _PLACEHOLDER = re.compile(r"[$<>{}%*]")

@@ -160,10 +160,11 @@ class SysbenchOutput:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
     ``line`` is that of the banner. Where it is missing, ``version`` is empty, ``line`` is the one before the
-    first line, and ``title`` the last text above the report. Header values and FATAL lines come with their
-    line number. ``indent`` are the blanks before each line. ``stamp`` is the time before the banner, ``cpus`` the number of CPUs that a script printed
-    before it, ``test`` the test that the header names, ``hook_runs`` what hooks printed in the place of
-    intervals or report, ``summary`` the first line of what a script made of a report.
+    first line, and ``title`` the last text above the report. ``indent`` are the blanks before each line.
+    Header values and FATAL lines come with their line number. ``stamp`` is the time before the banner,
+    ``cpus`` the number of CPUs that a script printed before it, ``test`` the test that the header names,
+    ``hook_runs`` what hooks printed in the place of intervals or report, ``summary`` the first line of what a
+    script made of a report.
     """
 
     line: int
@@ -231,8 +232,8 @@ class _Sorter:
         self.block: ReportBlock | None = None
 
     def sort(self, lines: Iterable[str]) -> None:
-        for line_number, line in enumerate(lines, start=self.output.line + 1):
-            line = _without_remark(plain_line(line)).removeprefix(self.output.indent)
+        for line_number, whole in enumerate(lines, start=self.output.line + 1):
+            line = _without_remark(plain_line(whole)).removeprefix(self.output.indent)
             first, text = line[:1], line.strip()
             if first == "[":
                 if is_checkpoint(line):

@@ -166,12 +166,13 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     options = options_of(words)
     results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
     printed = _threads_of_header(output)
-    asked = next(filter(None, (options.pop(name, None) for name in ("threads", "num-threads"))), None)
+    asked = [options.pop(name, None) for name in ("threads", "num-threads")]
+    wanted = next((number for number in asked if type(number) is int), None)
     notes = [*results.notes, *_notes(output)]
-    if reason := _is_of_another_run(words, asked, results, printed or results.threads):
+    if reason := _is_of_another_run(words, wanted, results, printed or results.threads):
         notes.append(f"the command above the report was not used: {reason}")
-        words, options, asked, output.command = [], {}, None, ""
-    threads = printed or (asked if type(asked) is int else None)
+        words, options, wanted, output.command = [], {}, None, ""
+    threads = printed or wanted
     if threads is None and results.threads:
         threads = results.threads
         notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
@@ -302,10 +303,12 @@ def _threads_of_header(output: SysbenchOutput) -> int | None:
     return int(threads)
 
 
-def _is_of_another_run(words: Sequence[str], asked: Fact, results: _Results, threads: int | None) -> str:
+def _is_of_another_run(
+    words: Sequence[str], asked: int | None, results: _Results, threads: int | None
+) -> str:
     """Return in what a command contradicts the report below it, empty where it does not."""
     test = workload_of(words)
-    if type(asked) is int and threads and asked != threads:
+    if asked and threads and asked != threads:
         return f"it asks for {asked} threads, and there were {threads}"
     if test and results.test in _BUILT_IN_TESTS and test != results.test:
         return f"it runs {test}, and the report is one of {results.test}"

@@ -105,6 +105,34 @@ def test_a_time_that_was_taken_away_tells_when_the_run_began():
     assert run.started_at.isoformat() == "2026-01-02T15:00:00.123456+00:00"
 
 
+UNKNOWN_PREFIXES = {
+    "a step of a build": lambda line, n: f"#15 {n / 7:.3f} {line}",
+    "a machine": lambda line, n: f"db-1.example.com: {line}",
+    "a logger": lambda line, n: f"2026-01-02 {clock(n)},123 - bench - INFO - {line}",
+    "seconds": lambda line, n: f"[{n / 7:12.6f}] {line}",
+    "the step of a job": lambda line, n: f"[15:00:{n % 60:02}] :\t [Step 1/2] {line}",
+    "numbers of lines": lambda line, n: f"{n + 1:6}\t{line}",
+    "a comment": lambda line, _: f"# {line}".rstrip(),
+    "an added line": lambda line, _: f"+{line}",
+    "a drawn line": lambda line, _: f"| {line}",
+}
+
+
+@pytest.mark.parametrize("kind", UNKNOWN_PREFIXES)
+def test_what_all_lines_begin_with_is_taken_away_where_it_hides_the_output_of_a_tool(kind):
+    for text in (SYSBENCH, REFUSED, PGBENCH):
+        lines = text.split("\n")[:-1]
+        changed = "".join(f"{UNKNOWN_PREFIXES[kind](line, n)}\n" for n, line in enumerate(lines))
+        assert found_in(f"starting\n{changed}done\n")[1:4] == found_in(f"starting\n{text}done\n")[1:4]
+    _, report = parse(Source(changed.encode()))
+    assert report.warnings[0].startswith(f"{TAKEN_AWAY}what the lines begin with (first ")
+
+
+def test_what_rows_of_a_table_begin_with_stays():
+    table = "threads - tps\n" + "".join(f"run 1: - {n} - {700 + n}.5\n" for n in range(1, 30))
+    assert "taken away" not in str(found_in(table))
+
+
 # --- logs of several services -------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -1045,3 +1046,47 @@ def test_a_summary_that_a_script_made_of_a_report_is_named():
     text = "sysbench 1.0.20 (using system LuaJIT)\nthreads: 12\ntransactions: 1226 (40.95 per sec.)\n"
     assert refusal(text)[0] == 3
     assert "only a summary that something else wrote from one: 'transactions: 1226" in refusal(text)[1]
+
+
+# Reports in documents
+
+
+def remarked(text):
+    """The text with remarks behind its headings and figures, as manuals explain them."""
+    return "".join(
+        f"{line}   # 说明 {n}\n"
+        if ":" in line and n % 2
+        else f"{line} (총 {n})\n"
+        if line[-1:].isdigit()
+        else f"{line}\n"
+        for n, line in enumerate(text.split("\n")[:-1])
+    )
+
+
+def flattened(text):
+    return re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
+
+
+IN_DOCUMENTS = {
+    "with remarks": remarked,
+    "indented": lambda text: re.sub("^(?=.)", "    ", text, flags=re.MULTILINE),
+    "indented by a tab": lambda text: re.sub("^(?=.)", "\t", text, flags=re.MULTILINE),
+    "without indentation": flattened,
+    "with a blank line behind each": lambda text: text.replace("\n", "\n\n"),
+    "with hard blanks": lambda text: text.replace("    ", "\xa0   "),
+    "with backslashes of Markdown": lambda text: re.sub(r"([\[\]()])", r"\\\1", text),
+    "in a web page": lambda text: f"<html>\n<pre><code>{text}</code></pre>\n</html>\n",
+}
+
+
+@pytest.mark.parametrize("kind", IN_DOCUMENTS)
+def test_a_report_in_a_document_is_read_like_the_one_that_sysbench_printed(kind):
+    for text in (report(), (FIXTURES / "cpu.txt").read_text(), (FIXTURES / "fileio-rndrw.txt").read_text()):
+        expected, parsed = read(text), read(IN_DOCUMENTS[kind](text))
+        assert parsed.runs == expected.runs
+        assert parsed.facts == expected.facts
+        assert parsed.intervals == expected.intervals
+
+
+def test_figures_behind_the_report_are_none_of_it():
+    assert read(report() + "\n    total: 5\n    read: 9\ntotal time: 3s\n").runs == read(report()).runs
