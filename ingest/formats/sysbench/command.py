@@ -63,7 +63,7 @@ def arguments(command: str) -> list[str]:
 
     A Lua script may stand in its place, as ``./tpcc.lua --threads=8 run`` does; it is the first word then.
     """
-    words = [word.replace("'", "").replace('"', "") for word in _WORD.findall(command)]
+    words = [word.strip("`").replace("'", "").replace('"', "") for word in _WORD.findall(command)]
     names = [word.rpartition("/")[2] for word in words]
     if "sysbench" in names:
         start = names.index("sysbench") + 1

@@ -195,6 +195,10 @@ class SysbenchOutput:
         return self.begun or bool(self.blocks or self.interval_lines or self.fatal or self.hook_runs)
 
     @property
+    def line_of_report(self) -> int:
+        return self.blocks[-1].line if self.blocks else self.line + 1
+
+    @property
     def has_report_of_a_hook(self) -> bool:
         """Whether a hook printed the report, or something that is none, and sysbench itself no other."""
         return not self.blocks and any(run.final or run.error for run in self.hook_runs)

@@ -27,6 +27,7 @@ from ingest.formats.sysbench.lines import (
     sort,
 )
 from ingest.formats.sysbench.numbers import number
+from ingest.formats.sysbench.places import places_of, told_apart
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
@@ -91,8 +92,13 @@ def parse(source: Source) -> ParsedReport:
     tests = [output for output in outputs if output.is_a_test]
     tests = tests or [output for output in outputs if output.summary][:1] or outputs[:1]
     runs, intervals, notes = read_runs(tests, _run)
+    told: list[str] = []
+    if len(runs) > 1:
+        chosen = [tests[int(run.key) - 1] for run in runs]
+        runs, told = told_apart(runs, places_of(lines, [output.line_of_report for output in chosen]))
+        notes += told
     untitled = [output for output in tests if not output.version]
-    if len(untitled) > 1:
+    if len(untitled) > 1 and not told:
         titles = ", ".join(quoted(title) for title in dict.fromkeys(output.title for output in untitled))
         notes.append(
             f"{len(untitled)} reports without a banner: 'map' tells them apart by the text above them "
@@ -194,8 +200,7 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         lost=() if output.version or threads else ("threads",),
     )
     if not output.version:
-        line = output.blocks[-1].line if output.blocks else output.line + 1
-        notes.append(f"above the report in line {line} there is no banner of sysbench")
+        notes.append(f"above the report in line {output.line_of_report} there is no banner of sysbench")
     return run, _interval_tables(output, key, results.percentile), notes
 
 

@@ -78,7 +78,7 @@ def test_what_only_begins_with_a_bracket_is_not_called_json():
 NEAR_MISSES = [
     ("sysbench", "transactions:                        9 (9.00 per sec.)\n", 1, "total number of events:"),
     ("sysbench", '{"changed": true, "stdout": "sysbench 1.0.20 (using system LuaJIT)\\n"}\n', 1, "'stdout'"),
-    ("sysbench", 'ok: => {\n  "    total time:    60.0s",\n  ""\n', 2, "'stdout'"),
+    ("sysbench", 'ok: => {\n  "General statistics:",\n  ""\n', 2, "'stdout'"),
     ("sysbench", "$ sysbench cpu --threads=4 run\n", 1, "it only calls sysbench"),
     ("hammerdb", "summary\nVU 8: 124500 NOPM\n", 2, "TEST RESULT"),
     ("ycsb", "READ AverageLatency(us) 512\n", 1, "[OVERALL], RunTime(ms)"),
