@@ -12,8 +12,8 @@ _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 _SHELL = re.compile(r"[0-9]?[<>|&;]")
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _CPUS = re.compile(r"([1-9][0-9]{0,5}) CPUs?\s*")
-# A blank line, a fence, or what sysbench prints before its report.
-_OF_SYSBENCH = re.compile(
+# A blank line, a fence, or what sysbench prints before its report. Other text is a script's or a document's.
+OF_SYSBENCH = re.compile(
     r"\s*(?:$|`{3}|~{3}|-{4}|\[|sysbench [0-9]|WARNING: |Running the test|Number of threads: "
     r"|Report intermediate|Initializing |Threads started!|Prime numbers limit: |Done\.)"
 )
@@ -34,7 +34,7 @@ def command_in(lines: Iterable[str]) -> str:
         if _positional(words)[-1:] == ["run"]:
             command, is_close = line.strip(), True
             tests.add(workload_of(words))
-        elif not _OF_SYSBENCH.match(line):
+        elif not OF_SYSBENCH.match(line):
             is_close = False
     return command if is_close or len(tests) == 1 else ""
 

@@ -14,7 +14,15 @@ from benchdash.results.readings import Reading, percentile_metric
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
+from ingest.formats.sysbench.command import (
+    OF_SYSBENCH,
+    arguments,
+    command_in,
+    cpus_in,
+    option,
+    options_of,
+    workload_of,
+)
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
 from ingest.formats.sysbench.lines import (
     FAIRNESS,
@@ -118,30 +126,48 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
     ]
     stops = [*(index for index, _ in banners), len(lines)]
     previous = 0
-    for output in _outputs_without_banner(lines[: stops[0]]):
+    for output in _outputs_without_banner(lines, 0, stops[0]):
         yield output
         previous = output.last_line
     for (index, banner), stop in zip(banners, stops[1:], strict=True):
-        indent, version, luajit = banner.groups("")
-        before = lines[previous:index]
-        output = SysbenchOutput(
-            index + 1, stop, version, luajit, time_of(index + 1), command_in(before), cpus_in(before), indent
-        )
-        sort(output, lines[index + 1 : stop])
+        output = _with_banner(lines, index, stop, banner, lines[previous:index], time_of(index + 1))
+        if (end := _end_before_other_text(output, lines)) < stop:
+            output = _with_banner(lines, index, end, banner, lines[previous:index], time_of(index + 1))
         yield output
+        yield from _outputs_without_banner(lines, end, stop)
         previous = index + 1
 
 
-def _outputs_without_banner(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
+def _with_banner(
+    lines: Sequence[str], index: int, stop: int, banner: re.Match[str], above: Sequence[str], stamp: str
+) -> SysbenchOutput:
+    """Return what stands between a banner and a stop. ``stamp`` is the time before the banner."""
+    indent, version, luajit = banner.groups("")
+    command, cpus = command_in(above), cpus_in(above)
+    output = SysbenchOutput(index + 1, stop, version, luajit, stamp, command, cpus, indent)
+    sort(output, lines[index + 1 : stop])
+    return output
+
+
+def _end_before_other_text(output: SysbenchOutput, lines: Sequence[str]) -> int:
+    """Return the last line of the first report, where text stands between it and another one."""
+    if len(output.blocks) < 2 or output.error or output.checkpoints:
+        return output.last_line
+    first, second = output.blocks[:2]
+    between = lines[first.end : second.line - 1]
+    return output.last_line if all(map(OF_SYSBENCH.match, between)) else first.end
+
+
+def _outputs_without_banner(lines: Sequence[str], start: int, stop: int) -> Iterator[SysbenchOutput]:
     """Yield an output for each report, with what stands above it, and one for what has none but was begun."""
-    whole = _sorted_without_banner(lines, 0, len(lines))
+    whole = _sorted_without_banner(lines, start, stop)
     ends = [block.end for block in whole.blocks]
     if whole.error or whole.checkpoints or len(ends) < 2:
         if whole.is_a_test:
             yield whole
         return
-    for start, stop in zip([0, *ends], [*ends[:-1], len(lines)], strict=False):
-        yield _sorted_without_banner(lines, start, stop)
+    for begin, end in zip([start, *ends], [*ends[:-1], stop], strict=False):
+        yield _sorted_without_banner(lines, begin, end)
 
 
 def _sorted_without_banner(lines: Sequence[str], start: int, stop: int) -> SysbenchOutput:
@@ -178,6 +204,10 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     if reason := _is_of_another_run(words, wanted, results, printed or results.threads):
         notes.append(f"the command above the report was not used: {reason}")
         words, options, wanted, output.command = [], {}, None, ""
+    if printed and results.threads and printed != results.threads:
+        notes.append(
+            f"the header says {printed} threads, and the events of each are those of {results.threads}"
+        )
     threads = printed or wanted
     if threads is None and results.threads:
         threads = results.threads

@@ -1126,3 +1126,11 @@ def test_repetitions_and_different_workloads_have_no_configuration(text):
     parsed = read(text)
     assert [run.heading for run in parsed.runs] == ["", ""]
     assert parsed.warnings == ()
+
+
+def test_a_report_that_lost_its_banner_is_a_run_of_its_own_where_text_stands_before_it():
+    parsed = read(f"{report()}\n\nWith another setting:\n\n{BARE}")
+    assert [run.threads for run in parsed.runs] == [4, 4]
+    assert parsed.runs[0].readings == parsed.runs[1].readings
+    assert "run 2: above the report in line" in str(parsed.warnings)
+    assert "another report begins without a banner" in refusal(f"{report()}\n\n{BARE}")[1]
