@@ -35,7 +35,6 @@ from ingest.formats.sysbench.lines import (
     sort,
 )
 from ingest.formats.sysbench.numbers import number
-from ingest.formats.sysbench.places import places_of, told_apart
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
@@ -100,13 +99,8 @@ def parse(source: Source) -> ParsedReport:
     tests = [output for output in outputs if output.is_a_test]
     tests = tests or [output for output in outputs if output.summary][:1] or outputs[:1]
     runs, intervals, notes = read_runs(tests, _run)
-    told: list[str] = []
-    if len(runs) > 1:
-        chosen = [tests[int(run.key) - 1] for run in runs]
-        runs, told = told_apart(runs, places_of(lines, [output.line_of_report for output in chosen]))
-        notes += told
     untitled = [output for output in tests if not output.version]
-    if len(untitled) > 1 and not told:
+    if len(untitled) > 1:
         titles = ", ".join(quoted(title) for title in dict.fromkeys(output.title for output in untitled))
         notes.append(
             f"{len(untitled)} reports without a banner: 'map' tells them apart by the text above them "
