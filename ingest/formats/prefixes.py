@@ -199,14 +199,15 @@ def prefix_of_most_lines(head: bytes) -> Prefix | None:
     Whether it is a prefix, only what is left behind it can tell. None where lines do not begin alike.
     """
     lines = [_NUMBER.sub(b"0", line[:_MAX_PREFIX_LENGTH].rstrip()) + b" " for line in head.split(b"\n")]
+    lines = [line.replace(b"\t", b" ") for line in lines]
     filled = [line for line in lines if line != b" "]
     counts = Counter(chain.from_iterable(map(_beginnings, filled)))
     most = max(counts.values(), default=0)
     if most < max(_MIN_LINES_IN_A_ROW, _MIN_SHARE * len(filled)):
         return None
     text = max((text for text, count in counts.items() if count == most), key=len)
-    blank = text.endswith((b" ", b"\t"))
-    pattern = re.escape(text.rstrip()).replace(b"0", rb"[ \t]*[0-9]+")
+    blank = text.endswith(b" ")
+    pattern = re.escape(text.rstrip()).replace(rb"\ ", rb"[ \t]").replace(b"0", rb"[ \t]*[0-9]+")
     return _prefix("what the lines begin with", pattern, end=_END if blank else b"")
 
 

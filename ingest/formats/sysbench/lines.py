@@ -159,15 +159,15 @@ class ReportBlock:
 class SysbenchOutput:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
-    ``line`` is that of the banner. Where it is missing, ``version`` is empty, ``line`` is the one before the
-    first line, and ``title`` the last text above the report. ``indent`` are the blanks before each line.
+    ``begin`` is the line of the banner. Where it is missing, ``version`` is empty, ``begin`` the line before
+    the first one, and ``title`` the last text above the report. ``indent`` are the blanks before each line.
     Header values and FATAL lines come with their line number. ``stamp`` is the time before the banner,
     ``cpus`` the number of CPUs that a script printed before it, ``test`` the test that the header names,
     ``hook_runs`` what hooks printed in the place of intervals or report, ``summary`` the first line of what a
     script made of a report.
     """
 
-    line: int
+    begin: int
     last_line: int
     version: str
     luajit: str
@@ -195,8 +195,11 @@ class SysbenchOutput:
         return self.begun or bool(self.blocks or self.interval_lines or self.fatal or self.hook_runs)
 
     @property
-    def line_of_report(self) -> int:
-        return self.blocks[-1].line if self.blocks else self.line + 1
+    def line(self) -> int:
+        """The line of the banner, or of the report without one."""
+        if self.version:
+            return self.begin
+        return self.blocks[-1].line if self.blocks else self.begin + 1
 
     @property
     def has_report_of_a_hook(self) -> bool:
@@ -214,7 +217,7 @@ def sort(output: SysbenchOutput, lines: Iterable[str]) -> None:
     except FormatError as error:
         output.error = error
     if not (output.interval_lines and output.blocks) and any("{" in line for line in lines):
-        found = hook_runs(lines, first_line=output.line + 1)
+        found = hook_runs(lines, first_line=output.begin + 1)
         output.hook_runs = [run for run in found if run.has_reports or run.error]
 
 
@@ -236,7 +239,7 @@ class _Sorter:
         self.block: ReportBlock | None = None
 
     def sort(self, lines: Iterable[str]) -> None:
-        for line_number, whole in enumerate(lines, start=self.output.line + 1):
+        for line_number, whole in enumerate(lines, start=self.output.begin + 1):
             line = _without_remark(plain_line(whole)).removeprefix(self.output.indent)
             first, text = line[:1], line.strip()
             if first == "[":

@@ -224,7 +224,7 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         lost=() if output.version or threads else ("threads",),
     )
     if not output.version:
-        notes.append(f"above the report in line {output.line_of_report} there is no banner of sysbench")
+        notes.append(f"above the report in line {output.line} there is no banner of sysbench")
     return run, _interval_tables(output, key, results.percentile), notes
 
 

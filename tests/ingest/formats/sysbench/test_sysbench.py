@@ -1092,40 +1092,14 @@ def test_figures_behind_the_report_are_none_of_it():
     assert read(report() + "\n    total: 5\n    read: 9\ntotal time: 3s\n").runs == read(report()).runs
 
 
-def section(heading, text):
-    return f"## {heading}\n\nThe output:\n\n```\n{text}```\n\n"
-
-
-def test_reports_of_one_workload_under_different_headings_are_no_repetitions():
-    first, second = section("On metal", report()), section("In a container", report())
-    parsed = read(f"# Results\n\n{first}{second}")
-    assert [run.heading for run in parsed.runs] == ["On metal", "In a container"]
-    (warning,) = parsed.warnings
-    assert warning.startswith(
-        "reports of one workload stand under different headings: each is a configuration"
-    )
-
-
-def test_headings_that_are_versions_are_the_versions_of_the_reports_below():
-    parsed = read(section("MariaDB 10.6.12", report()) + section("MariaDB 10.11.5", report()))
-    assert [(run.product, run.version, run.heading) for run in parsed.runs] == [
-        ("MariaDB", "10.6.12", ""),
-        ("MariaDB", "10.11.5", ""),
+def test_headings_tell_reports_without_a_banner_apart():
+    text = "".join(f"## {name}\n\n```\n{BARE}```\n\n" for name in ("On metal", "In a container"))
+    assert [run.heading for run in read(text).runs] == ["On metal", "In a container"]
+    versions = read(text.replace("On metal", "MariaDB 10.6.12").replace("In a container", "MariaDB 10.11.5"))
+    assert [(run.product, run.version) for run in versions.runs] == [
+        ("MariaDB", "10.6.12"),
+        ("MariaDB", "10.11.5"),
     ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        section("Run 1", report()) + section("Run 2", report()),
-        section("CPU", (FIXTURES / "cpu.txt").read_text()) + section("Queries", report()),
-        f"## Metal\n{report()}\n## Container\n{report()}",
-    ],
-)
-def test_repetitions_and_different_workloads_have_no_configuration(text):
-    parsed = read(text)
-    assert [run.heading for run in parsed.runs] == ["", ""]
-    assert parsed.warnings == ()
 
 
 def test_a_report_that_lost_its_banner_is_a_run_of_its_own_where_text_stands_before_it():
