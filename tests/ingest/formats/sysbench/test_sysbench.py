@@ -622,7 +622,7 @@ def test_a_thread_sweep_in_one_file_is_several_runs():
     parsed = read(prepare + report() + eight + prepare)
     assert [(run.key, run.threads) for run in parsed.runs] == [("1", 4), ("2", 8)]
     assert [(table.run, len(table.rows)) for table in parsed.intervals] == [("1", 2), ("2", 2)]
-    assert parsed.warnings == ()
+    assert parsed.warnings == ("run 2: the header says 8 threads, and the events of each are those of 4",)
 
 
 def test_each_run_of_a_sweep_has_the_command_line_before_its_own_banner():
