@@ -20,13 +20,17 @@ from benchdash.rest import parameters
 from benchdash.rest.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.results.models import Configuration, Hardware, Measurement, Product, Series, Workload
 from benchdash.results.points import COLUMNS, Points, read_points
+from benchdash.results.pull_requests import of_pull_requests
 from benchdash.results.thinning import thinned
 
 MIN_POINTS: Final = 2
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List series", description="Series, each a line on a chart."),
+    list=extend_schema(
+        summary="List series",
+        description="Series, each a line on a chart. Those of pull requests are listed by their `branch`.",
+    ),
     retrieve=extend_schema(summary="Read a series", description="A series without its points."),
 )
 class SeriesViews(RowsView):
@@ -34,6 +38,8 @@ class SeriesViews(RowsView):
         "project", "product", "hardware", "configuration", "workload", "sensitivity"
     )
     serializer_class = SeriesSerializer
+    left_out = of_pull_requests()
+    unless_asked_by = ("branch",)
     filters = (
         NamedFilter("product", "product", "the name of a product, or an old one", model=Product),
         Filter("build", "build", "a build; empty: series without one", empty_counts=True),
