@@ -62,7 +62,7 @@ class SeriesViews(RowsView):
         summary="Read the points of a series",
         parameters=[
             OpenApiParameter(
-                "since", parameters.MOMENT_TEXT, description="ISO 8601: groups that began then or later"
+                "since", parameters.MOMENT_TEXT, description="ISO 8601: points that began then or later"
             ),
             OpenApiParameter(
                 "max_points",
@@ -81,7 +81,7 @@ class SeriesViews(RowsView):
     )
     @action(detail=True)
     def points(self, request: Request, pk: int) -> HttpResponse:
-        """Return one row a group, in order."""
+        """Return one row a point, in order."""
         series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")
