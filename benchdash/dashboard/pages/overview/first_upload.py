@@ -13,7 +13,7 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseStopPolling
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare.next_steps import next_steps
-from benchdash.dashboard.shell.commands import EXAMPLE, EXAMPLE_FILE, folder_command, upload_command
+from benchdash.dashboard.shell.commands import EXAMPLE, EXAMPLE_FILE, folder_command, upload_ways
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from ingest.models import Upload
@@ -68,7 +68,7 @@ def first_steps(page: ProjectPage, *, secret: str = "") -> dict[str, Any]:
     return {
         "secret": secret,
         "example": _EXAMPLE,
-        "file_command": upload_command(secret) if secret else upload_command(),
+        "ways": upload_ways(secret) if secret else upload_ways(),
         "folder_command": folder_command(page.project.slug, page.viewer),
         "may_upload": page.may(Scope.UPLOAD),
         "wait": Wait(_uploads(page).first(), int(time.time())) if page.may(Scope.UPLOAD) else None,

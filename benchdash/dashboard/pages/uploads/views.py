@@ -20,7 +20,7 @@ from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
 from benchdash.dashboard.pages.uploads.guesses import guesses_of
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.commands import upload_ways
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.numbers import count
@@ -84,7 +84,7 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
         "may_upload": page.may(Scope.UPLOAD),
-        "upload_command": upload_command(project=page.project.slug),
+        "ways": upload_ways(project=page.project.slug),
     }
     return page.render(request, "dashboard/uploads.html", context)
 
