@@ -24,7 +24,6 @@ TOKEN_NAME: Final = "first upload"  # noqa: S105 - its name, not the token
 MAX_WAIT_S: Final = 15 * 60
 _CLOCKS_DIFFER_S: Final = 60
 _SECONDS: Final = re.compile("[0-9]{1,10}")
-_WITH_RUNS: Final = (Upload.State.IMPORTED, Upload.State.PARTIAL)
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def _uploads(page: ProjectPage) -> QuerySet[Upload]:
 def _first_chart(page: ProjectPage, since: int) -> str:
     """Return the address of the chart that says most of the first upload since then; empty without one."""
     from_then_on = datetime.fromtimestamp(since - _CLOCKS_DIFFER_S, UTC)
-    imported = _uploads(page).filter(state__in=_WITH_RUNS, finished_at__gte=from_then_on)
+    imported = _uploads(page).filter(state__in=Upload.WITH_RUNS, finished_at__gte=from_then_on)
     for upload in imported.order_by("finished_at", "pk")[:1]:
         steps = next_steps(page.project, runs_told_by(upload))
         return steps.first.url if steps else page_url("upload", page.project, upload.pk)
