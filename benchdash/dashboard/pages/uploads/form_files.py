@@ -91,7 +91,7 @@ class FileOutcome:
 
     @property
     def chart_url(self) -> str:
-        """The page that shows it best; empty where a warning should be read first, other than of new names."""
+        """The page that shows it best; empty where a warning should be read first (not: of a new name)."""
         is_plain = all(one.startswith("new ") and "nearest" not in one for one in self.warnings)
         return self.next.first.url if self.next and is_plain else ""
 
