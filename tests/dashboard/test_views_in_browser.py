@@ -115,7 +115,9 @@ def addresses():
 
 
 @pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
-def test_no_view_jumps_or_scrolls_sideways(addresses, chromium_page, window):
+def test_no_view_jumps_or_scrolls_sideways_and_each_chart_can_be_taken_away_linked_to_and_read_as_a_table(
+    addresses, chromium_page, window
+):
     chromium_page.set_viewport_size(window)
     chromium_page.add_init_script(SHIFTS)
     wrong = {}
@@ -127,6 +129,11 @@ def test_no_view_jumps_or_scrolls_sideways(addresses, chromium_page, window):
         )
         if shift >= 0.01 or width > room:
             wrong[name] = (shift, width, room)
+        charts = chromium_page.locator("figure.chart").evaluate_all(f"figures => figures.map({CHART})")
+        assert bool(charts) != (name in WITHOUT_CHARTS), name
+        for chart in charts:
+            if lacks := what_lacks(chart):
+                wrong[name, chart["title"]] = lacks
     # Errors of the console fail the fixture of the page.
     assert wrong == {}
 
@@ -142,19 +149,6 @@ def test_no_view_jumps_while_it_arrives(addresses, chromium_page):
         shift = chromium_page.evaluate(IN_PARTS, address)
         if shift >= 0.01:
             wrong[name] = shift
-    assert wrong == {}
-
-
-def test_each_chart_can_be_taken_away_linked_to_and_read_as_a_table(addresses, chromium_page):
-    wrong = {}
-    for name, address in addresses.items():
-        chromium_page.goto(address)
-        all_drawn(chromium_page)
-        charts = chromium_page.locator("figure.chart").evaluate_all(f"figures => figures.map({CHART})")
-        assert bool(charts) != (name in WITHOUT_CHARTS), name
-        for chart in charts:
-            if lacks := what_lacks(chart):
-                wrong[name, chart["title"]] = lacks
     assert wrong == {}
 
 
