@@ -48,10 +48,10 @@ def test_every_tag_is_described_and_no_two_operations_share_a_name(client):
 @pytest.mark.django_db
 def test_the_schema_is_made_once_and_not_sent_again(client):
     client.get("/api/schema/")
-    began = time.monotonic()
+    began = time.thread_time()
     answer = client.get("/api/schema/")
-    # Making it takes more than a second.
-    assert time.monotonic() - began < 0.2
+    # Making it takes more than half a second of this thread, however busy the machine is.
+    assert time.thread_time() - began < 0.2
     again = client.get("/api/schema/", headers={"if-none-match": answer["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
     yaml = client.get("/api/schema/", headers={"accept": "application/vnd.oai.openapi"})
