@@ -1,22 +1,16 @@
 """Tells the results of one benchmark apart that stand in several tables of a document."""
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from ingest.formats.headings import said_alone
 from ingest.formats.jmh.results import Result
 from ingest.formats.jmh.table import applicable, listed
-from ingest.formats.product_names import split_product_version
 from ingest.masking import mask_text
 
 _MAX_NAME_LENGTH = 150
-_VERSION = re.compile(r"(?:(?:version|release)\s+)?v?(?P<version>\d+(?:\.\d+)+\S*)", re.IGNORECASE)
-# What a benchmark ran on is no product that it measured.
-_RUNTIMES = re.compile(
-    r"(?:jdk|java|jvm|openjdk|graal\w*|corretto|zulu|temurin|node|python|jmh)\b", re.IGNORECASE
-)
 
 
 @dataclass(slots=True)
@@ -40,8 +34,8 @@ def told_apart(parts: Sequence[Part]) -> tuple[list[Result], list[str]]:
     """Return the results of all parts, each with its place where it needs one, and what was decided.
 
     A table that only repeats figures above it is left out. Of the rest, the results of one benchmark in
-    several tables are no repetitions: the headings of the tables, or what else stands above them, tell them
-    apart, as versions or as configurations. Outputs of JMH one after the other are repetitions.
+    several places are no repetitions: the headings of the tables, or what else stands above them, tell them
+    apart, as versions, thread counts or configurations. Outputs of JMH one after the other are repetitions.
     """
     kept, warnings = _without_copies([part for part in parts if part.results])
     seen: dict[tuple[str, int | None], list[Part]] = defaultdict(list)
@@ -50,18 +44,36 @@ def told_apart(parts: Sequence[Part]) -> tuple[list[Result], list[str]]:
             seen[workload].append(part)
     is_needed = any(len(found) > 1 and any(part.is_bare for part in found) for found in seen.values())
     names = _names(kept) if is_needed else [""] * len(kept)
-    versions = [_version_in(name) for name in names] if is_needed else []
-    has_versions = bool(versions) and all(versions)
+    said = [said_alone(name) for name in names]
+    kind = "configuration"
+    if all(one.version for one in said):
+        kind = "version"
+    elif all(one.threads for one in said) and all(
+        one.threads is None for part in kept for one in part.results
+    ):
+        kind = "thread count"
     if is_needed:
-        warnings.append(_decision(names, kept, as_versions=has_versions))
+        warnings.append(_decision(names, kept, kind))
     results = []
-    for place, part in enumerate(kept):
-        product, version = versions[place] or (None, None) if has_versions else (None, None)
+    for name, one, part in zip(names, said, kept, strict=True):
+        is_said = is_needed and kind != "configuration"
         results += [
-            result._replace(headings=part.headings, place=names[place], product=product, version=version)
+            result._replace(
+                headings=_with_place(part.headings, name) if is_said else part.headings,
+                place=name,
+                is_said=is_said,
+                product=one.product if is_said else None,
+                version=one.version if is_said else None,
+                threads=one.threads if is_said and one.threads else result.threads,
+            )
             for result in part.results
         ]
     return results, warnings
+
+
+def _with_place(headings: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the headings and a caption that tells the results apart as they do, so that ``map`` finds it."""
+    return headings if name in headings else (*headings, name)
 
 
 def _without_copies(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
@@ -108,7 +120,7 @@ def _names(parts: Sequence[Part]) -> list[str]:
     for number, (part, path) in enumerate(zip(parts, paths, strict=True), start=1):
         own = path[above : len(path) - below]
         name = " / ".join(own) or part.caption or (path[-1] if path else f"table {number}")
-        name = " ".join(mask_text(name[:_MAX_NAME_LENGTH]).split())
+        name = " ".join(mask_text(name[:_MAX_NAME_LENGTH]).split()).rstrip(":：")
         choices = [name, *([f"{name}: {part.caption}"[:_MAX_NAME_LENGTH]] if own and part.caption else [])]
         choices += [f"{name} ({count})" for count in range(2, len(parts) + 2)]
         chosen = next(choice for choice in choices if used[choice].isdisjoint(part.workloads()))
@@ -122,25 +134,15 @@ def _shared(paths: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda items: len(set(items)) == 1, zip(*paths, strict=False)))
 
 
-def _version_in(name: str) -> tuple[str | None, str] | None:
-    """Return product, or None, and version of a name that says nothing else."""
-    if found := _VERSION.fullmatch(name):
-        return None, found["version"]
-    product, version = split_product_version(name)
-    is_version = version is not None and _VERSION.fullmatch(version) is not None
-    return (product, str(version)) if is_version and not _RUNTIMES.match(product) else None
-
-
-def _decision(names: Sequence[str], parts: Sequence[Part], *, as_versions: bool) -> str:
+def _decision(names: Sequence[str], parts: Sequence[Part], kind: str) -> str:
     """Return the sentence about what was made of the names, and how the sender says otherwise."""
     distinct = list(dict.fromkeys(names))
     shown = listed([repr(name) for name in distinct])
     has_headings = any(part.headings or part.caption for part in parts)
     why = "their headings tell" if has_headings else "nothing but their order tells"
-    kind = "version" if as_versions else "configuration"
     example = distinct[0].replace('"', "?")
     return (
-        f"the same benchmarks stand in several tables, which {why} apart: each is a {kind} ({shown}). "
+        f"the same benchmarks stand in several places, which {why} apart: each is a {kind} ({shown}). "
         f"If they are machines or anything else, say so in the field 'map', such as "
         f'{{"{example}": {{"hardware": "..."}}}}; if they are repetitions, send one {kind} for all'
     )
