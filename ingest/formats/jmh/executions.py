@@ -24,11 +24,10 @@ from ingest.formats.jmh.table import (
     Key,
     Printed,
     applicable,
-    listed,
     printed_number,
     warnings_of,
 )
-from ingest.formats.report import Fact, FormatError
+from ingest.formats.report import Fact, FormatError, listed
 
 _RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?\s*:(.*)')
 _PERCENTILE = re.compile(r"(?:p\( *([0-9]{1,3}[.,][0-9]{1,9})\)|(max)) = (.*)")

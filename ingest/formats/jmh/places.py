@@ -3,14 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
-from ingest.formats.headings import said_alone
 from ingest.formats.jmh.results import Result
-from ingest.formats.jmh.table import applicable, listed
-from ingest.masking import mask_text
-
-_MAX_NAME_LENGTH = 150
+from ingest.formats.jmh.table import applicable
+from ingest.formats.places import CONFIGURATION, decision, kind_of, names_of
 
 
 @dataclass(slots=True)
@@ -43,37 +39,28 @@ def told_apart(parts: Sequence[Part]) -> tuple[list[Result], list[str]]:
         for workload in part.workloads():
             seen[workload].append(part)
     is_needed = any(len(found) > 1 and any(part.is_bare for part in found) for found in seen.values())
-    names = _names(kept) if is_needed else [""] * len(kept)
-    said = [said_alone(name) for name in names]
-    kind = "configuration"
-    if all(one.version for one in said):
-        kind = "version"
-    elif all(one.threads for one in said) and all(
-        one.threads is None for part in kept for one in part.results
-    ):
-        kind = "thread count"
+    names = names_of(kept, nameless="table") if is_needed else [""] * len(kept)
+    are_threads_open = all(result.threads is None for part in kept for result in part.results)
+    kind, said = kind_of(names, may_be_threads=are_threads_open)
+    is_said = is_needed and kind != CONFIGURATION
     if is_needed:
-        warnings.append(_decision(names, kept, kind))
+        warnings.append(decision("the same benchmarks stand in several places", names, kept, kind))
     results = []
     for name, one, part in zip(names, said, kept, strict=True):
-        is_said = is_needed and kind != "configuration"
+        # What tells the results apart may be a caption: 'map' finds it among the headings.
+        headings = (*part.headings, name) if is_said and name not in part.headings else part.headings
         results += [
             result._replace(
-                headings=_with_place(part.headings, name) if is_said else part.headings,
+                headings=headings,
                 place=name,
                 is_said=is_said,
-                product=one.product if is_said else None,
-                version=one.version if is_said else None,
-                threads=one.threads if is_said and one.threads else result.threads,
+                product=one.product,
+                version=one.version,
+                threads=one.threads or result.threads,
             )
             for result in part.results
         ]
     return results, warnings
-
-
-def _with_place(headings: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """Return the headings and a caption that tells the results apart as they do, so that ``map`` finds it."""
-    return headings if name in headings else (*headings, name)
 
 
 def _without_copies(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
@@ -108,41 +95,3 @@ def _original(result: Result, known: dict[object, list[tuple[Result, Part]]]) ->
         if long == short or long.endswith(f".{short}"):
             return part
     return None
-
-
-def _names(parts: Sequence[Part]) -> list[str]:
-    """Return a name for each part: parts with results of the same benchmark have different ones."""
-    paths = [part.headings for part in parts]
-    above = _shared(paths)
-    below = _shared([path[above:][::-1] for path in paths])
-    names: list[str] = []
-    used: dict[str, set[tuple[str, int | None]]] = defaultdict(set)
-    for number, (part, path) in enumerate(zip(parts, paths, strict=True), start=1):
-        own = path[above : len(path) - below]
-        name = " / ".join(own) or part.caption or (path[-1] if path else f"table {number}")
-        name = " ".join(mask_text(name[:_MAX_NAME_LENGTH]).split()).rstrip(":：")
-        choices = [name, *([f"{name}: {part.caption}"[:_MAX_NAME_LENGTH]] if own and part.caption else [])]
-        choices += [f"{name} ({count})" for count in range(2, len(parts) + 2)]
-        chosen = next(choice for choice in choices if used[choice].isdisjoint(part.workloads()))
-        used[chosen] |= part.workloads()
-        names.append(chosen)
-    return names
-
-
-def _shared(paths: Sequence[Sequence[str]]) -> int:
-    """Return how many of their first items all of the paths have in common."""
-    return sum(1 for _ in takewhile(lambda items: len(set(items)) == 1, zip(*paths, strict=False)))
-
-
-def _decision(names: Sequence[str], parts: Sequence[Part], kind: str) -> str:
-    """Return the sentence about what was made of the names, and how the sender says otherwise."""
-    distinct = list(dict.fromkeys(names))
-    shown = listed([repr(name) for name in distinct])
-    has_headings = any(part.headings or part.caption for part in parts)
-    why = "their headings tell" if has_headings else "nothing but their order tells"
-    example = distinct[0].replace('"', "?")
-    return (
-        f"the same benchmarks stand in several places, which {why} apart: each is a {kind} ({shown}). "
-        f"If they are machines or anything else, say so in the field 'map', such as "
-        f'{{"{example}": {{"hardware": "..."}}}}; if they are repetitions, send one {kind} for all'
-    )
