@@ -21,7 +21,8 @@ _REPETITION = re.compile(
     r"(?:\W*(?:runs?|iterations?|repetitions?|repeat|rounds?|trials?|attempts?|pass|samples?)?\W*"
     r"(?:no\W*)?(?:[0-9]{1,4}(?:st|nd|rd|th)?)?\W*(?:of [0-9]{1,4})?"
     r"(?:runs?|iterations?|repetitions?|rounds?|trials?|attempts?|pass)?\W*"
-    r"|.{0,20}[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.{0,40}|.{0,40}[0-9]{1,2}:[0-9]{2}:[0-9]{2}.{0,20})",
+    r"|.{0,20}(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})(?![0-9]).{0,40}"
+    r"|.{0,40}[0-9]{1,2}:[0-9]{2}:[0-9]{2}.{0,20})",
     re.IGNORECASE,
 )
 
