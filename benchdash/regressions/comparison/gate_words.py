@@ -61,7 +61,7 @@ def _against(gate: Gate) -> str:
         return gate.sides.base.name if gate.sides.base else "what came before"
     if len(gate.bases) == 1:
         return gate.bases[0]
-    return f"{gate.bases[0]} and {counted(len(gate.bases) - 1, 'other group')}"
+    return f"{gate.bases[0]} and {counted(len(gate.bases) - 1, 'other')}"
 
 
 def reasons(gate: Gate) -> list[str]:
