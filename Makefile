@@ -6,6 +6,9 @@ NEEDED_DISK_MB := 1000
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
+# Else each of the many processes of a start or of the tests compiles all of benchdash again: half a second.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A Python that went away with an upgrade of the machine took what was installed for it along.
 $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
@@ -116,7 +119,8 @@ deployment: .venv/dev.stamp
 
 pytest: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 	@echo '== Tests'
-	@$(VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+	@# More of them than cores: one third of their time tests wait for a browser, a server or a clock.
+	@$(VENV) -m pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 fuzz-a-minute: .venv/fuzz.stamp
 	@echo '== Fuzzing'
