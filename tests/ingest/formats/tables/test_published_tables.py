@@ -390,6 +390,12 @@ def test_an_exponent_is_no_footnote():
     assert error_of("threads,tps\n1,10\u00b3\n") == (2, "'10\u00b3' is not a number")
 
 
+def test_a_head_that_contradicts_a_known_metric_is_told_so():
+    report = read('threads,"tps [1/s, lower]"\n1,10\n')
+    assert report.runs[0].readings[0].direction == "higher"
+    assert report.warnings == ("the column 'tps [1/s, lower]' says otherwise, but of tps higher is better",)
+
+
 @pytest.mark.parametrize("hyphen", ["\u2010", "\u2011", "\u2013"])
 def test_a_typeset_hyphen_is_a_hyphen(hyphen):
     table = "Queries per second\n\n\tMariaDB-JDBC-1.1.2\tDrizzle-JDBC-1.3\nDO 1\t5\t7\nDO 2\t\u2013\t9\n"
