@@ -36,6 +36,7 @@ SHOWN = {
     "api:version-list",
     "api:workload-detail",
     "api:workload-list",
+    "dashboard:curves",
     "dashboard:home",
     "dashboard:matrix",
 }
