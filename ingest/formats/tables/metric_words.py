@@ -192,10 +192,9 @@ def mentions(text: str) -> Iterator[Mention]:
             if unit:
                 metric = metric.in_unit(unit, line=1)
         mention = Mention(metric, match.start(), match.end(), lacks_unit)
-        if (behind := _BEHIND.match(text, match.end())) is not None:
-            mention = _with_unit_behind(mention, behind)
-        if mention is not None:
-            yield mention
+        behind = _BEHIND.match(text, match.end())
+        if found := _with_unit_behind(mention, behind) if behind else mention:
+            yield found
 
 
 def declared_direction(head: str) -> str | None:
@@ -218,12 +217,10 @@ def _with_unit_behind(mention: Mention, behind: re.Match[str]) -> Mention | None
     scale = _SCALE.fullmatch(unit)
     if scale is not None and normal in ("1/s", "1/min") and unit != "m":
         per = f"1/{_SHORT_TIMES.get(scale['time'].casefold(), scale['time'])}" if scale["time"] else normal
-        factor = (conversion(per, normal) or 1) * (
-            1e3 if scale["thousand"] else 1e6 if scale["million"] else 1
-        )
-        return replace(mention, metric=_scaled(metric, factor), end=behind.end())
-    factor = conversion(unit, normal)
-    if factor is not None:
+        times = 1_000 if scale["thousand"] else 1_000_000 if scale["million"] else 1
+        metric = _scaled(metric, times * (conversion(per, normal) or 1))
+        return replace(mention, metric=metric, end=behind.end())
+    if (factor := conversion(unit, normal)) is not None:
         return replace(mention, metric=_scaled(metric, factor), end=behind.end(), lacks_unit=False)
     is_unit = any(conversion(unit, other) for other in ("ms", "B", "B/s"))
     return None if is_unit else mention
