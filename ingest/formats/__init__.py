@@ -1,10 +1,10 @@
 """File formats: a module each, found by being here or in a package of its family.
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
-``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats. A format may
-also have ``near_miss(lines: Sequence[str]) -> NearMiss | None``, which says of the lines of a file that no
-format recognises what they lack to be its own, and ``recognise_numbers(head: bytes) -> bool``, which is asked
-where the sender says what the numbers of a file are.
+``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats, but for one
+with tables beside what a tool printed. A format may also have ``near_miss(lines: Sequence[str]) -> NearMiss |
+None``, which says of the lines of a file that no format recognises what they lack to be its own, and
+``recognise_numbers(head: bytes) -> bool``, which is asked where the sender says what the numbers are.
 """
 
 import importlib

@@ -129,6 +129,11 @@ def test_what_all_lines_begin_with_is_taken_away_where_it_hides_the_output_of_a_
     assert "what the lines begin with (first " in report.warnings[0]
 
 
+def test_the_lines_of_two_machines_are_not_taken_for_those_of_one():
+    text = "".join(f"db-{machine}: {line}\n" for machine in (1, 2) for line in SYSBENCH.splitlines())
+    assert found_in(text)[1].startswith("the file is nearest to sysbench, but its report is missing")
+
+
 def test_what_rows_of_a_table_begin_with_stays():
     table = "threads - tps\n" + "".join(f"run 1: - {n} - {700 + n}.5\n" for n in range(1, 30))
     assert "taken away" not in str(found_in(table))
