@@ -28,13 +28,17 @@ _MARKS: Mapping[str, str] = {
     "Locust": r"^Type,Name,(?:Request Count|# requests),|^\"Type\",\"Name\",\"# requests\"",
     "Gatling": r"^(?:Simulation [\w.]+ completed in|> request count +[0-9]+ \(OK=)",
     "vegeta": r"^Requests +\[total, rate(?:, throughput)?\]",
-    "Go's testing package": r"^goos: \w+$|^Benchmark\S+\s+[0-9]+\s+[0-9.]+ ns/op",
-    "benchstat": r"^name +old [\w/]+ +new [\w/]+ +delta$|│ +sec/op ",
+    "Go's testing package": r"^goos: \w+$|^Benchmark\S+\s+[0-9]+\s+[0-9.]+ ns/op|\ballocs/op\b",
+    "benchstat": r"^name +old [\w/]+ +new [\w/]+ +delta$|│.* vs base +│$",
     "Google Benchmark": r"^Benchmark +Time +CPU +Iterations|\"real_time\": ?[0-9.e+]+,",
     "pytest-benchmark": r"\"commit_info\": ?\{[\s\S]{0,600}\"benchmarks\": ?\["
     r"|^-+ benchmark(?: .*)?: [0-9]+ tests -+$",
-    "Criterion.rs": r"^(?:\S.{0,200})? time: +\[[0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s\]$",
-    "BenchmarkDotNet": r"^(?:// )?\* ?Summary ?\*$|^BenchmarkDotNet[ =]v?[0-9]",
+    "Criterion.rs": r"^(?:\S.{0,200})? time: +\[[0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s\]$"
+    r"|\bcriterion-table\b",
+    "BenchmarkDotNet": r"^(?:// )?\* ?Summary ?\*$|^BenchmarkDotNet[ =]v?[0-9]"
+    r"|^\|? *Method\b.*\| *Mean\b.*\| *(?:StdDev|Gen ?0|Allocated)\b",
+    "Criterium": r"^Evaluation count : [0-9]+ in [0-9]+ samples of ",
+    "github-action-benchmark": r"^window\.BENCHMARK_DATA = ",
     "hyperfine": r"^ +Time \(mean ± σ\): ",
     "cassandra-stress": r"^type, +total ops, +op/s, |^Op rate +: +[0-9,]+ op/s",
     "perf stat": r"^ Performance counter stats for ",

@@ -18,7 +18,7 @@ _THREAD_WORD = (
 )
 _THREADS = re.compile(
     rf"(?<![\w.])(?:(?P<before>[0-9][0-9,]{{0,9}})\s*-?\s*(?:concurrent\s+)?(?:{_THREAD_WORD})(?![A-Za-z])"
-    rf"|(?:{_THREAD_WORD})\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
+    rf"|(?:{_THREAD_WORD}|-t)\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
     re.IGNORECASE,
 )
 _NO_VERSION = r"(?!\s*(?:[GMK]?Hz|[KMGT]i?B|ms|us|s|x|%)(?!\w))"
@@ -64,7 +64,20 @@ _WORKLOAD_WORD = re.compile(
 _EMPTY = frozenset(
     {
         *("a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "of", "on", "our", "over"),
-        *("per", "the", "to", "under", "using", "vs", "versus", "when", "with", "without", "sysbench"),
+        *(
+            "per",
+            "release",
+            "the",
+            "to",
+            "under",
+            "using",
+            "vs",
+            "versus",
+            "when",
+            "with",
+            "without",
+            "sysbench",
+        ),
         *("benchmark", "benchmarks", "benchmarking", "comparison", "data", "detail", "details", "figure"),
         *("evaluation", "latency", "measurement", "measurements", "numbers", "overview", "performance"),
         *("pgbench", "queries", "query", "rate", "rates", "report", "response", "result", "results"),
@@ -72,6 +85,12 @@ _EMPTY = frozenset(
         *("throughput", "time", "times", "workload", "workloads"),
         *("测试结果", "测试", "性能测试结果汇总", "性能测试", "性能", "结果", "对比", "性能对比"),
     }
+)
+# What a benchmark ran on is no product that it measured.
+_PLATFORMS = re.compile(
+    r"(?:jdk|java|jvm|openjdk|graal\w*|corretto|zulu|temurin|node|python|jmh|ubuntu|debian|linux|kernel|windows"
+    r"|macos|centos|rhel|fedora|docker|gcc|clang|go)\b",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_][\w.+/-]*|\[[^\]]*\]")
 
@@ -101,7 +120,7 @@ def said_by(text: str) -> Said:
     text = " ".join(text.split()).rstrip(":：")
     if outline := _OUTLINE.match(text):
         text = text[outline.end() :]
-    if found := _SETTING.fullmatch(text):
+    if (found := _SETTING.fullmatch(text)) and not _THREADS.fullmatch(text):
         return Said(settings={found["name"]: found["value"].strip()})
     said = Said()
     if (found := _THREADS.search(text)) and _count(found):
@@ -142,13 +161,34 @@ def said_by_all(texts: Iterable[str]) -> Said:
     return whole
 
 
+def said_alone(text: str) -> Said:
+    """Return what a text says that is nothing but a version, with its product or not, or a thread count."""
+    said = said_by(text)
+    is_one = (said.version is None) != (said.threads is None)
+    if is_one and replace(said, product=None, version=None, threads=None).is_empty:
+        return said
+    product, version = product_and_version(text)
+    if version and _VERSION.fullmatch(version) and not _PLATFORMS.match(product or ""):
+        return Said(product=product, version=version)
+    return Said()
+
+
 def thread_count(head: str) -> int | None:
     """Return the thread count that a name over a column is: ``64``, ``64 threads``, ``threads=64``."""
     text = head.strip()
-    if text.isascii() and text.isdigit():
-        return int(text) if len(text) <= _MAX_DIGITS else None
+    if is_count(text):
+        digits = text.replace(",", "")
+        return int(digits) if len(digits) <= _MAX_DIGITS else None
     found = _THREADS.fullmatch(text)
     return _count(found) if found else None
+
+
+def is_count(text: str) -> bool:
+    """Return whether a text is a whole number alone: ``512``, ``1,024``."""
+    return _WHOLE_NUMBER.fullmatch(text) is not None
+
+
+_WHOLE_NUMBER = re.compile(r"[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
 def product_and_version(label: str) -> tuple[str | None, str | None]:
