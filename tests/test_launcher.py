@@ -163,7 +163,8 @@ def test_200_slow_clients_keep_nobody_waiting(launched):
                 slow.go_on()
                 began = time.monotonic()
                 assert launched.answer("/healthz") == 200
-                assert time.monotonic() - began < 1
+                # Who waits for a slow client waits for ten seconds.
+                assert time.monotonic() - began < 5
 
 
 def test_what_dies_is_started_again(launched):
