@@ -28,8 +28,16 @@ _VERSION = re.compile(
     r"(?![%\w])",
     re.IGNORECASE,
 )
+_EDITION = r"(?:ce|ee|community|enterprise|server|cloud|edition|serverless|database)"
+# Their versions are none of what was measured.
+_TOOL_VERSION = re.compile(
+    r"(?<![\w-])(?:sysbench|pgbench|(?:go-)?ycsb|go-tpc|hammerdb|benchbase|memtier(?:_benchmark)?|wrk2?|k6|jmeter"
+    r"|docker(?:\s+(?:desktop|engine))?)[\s/:@-]*v?[0-9]+(?:\.[0-9]+)+[\w.+-]*",
+    re.IGNORECASE,
+)
+_VERSUS = re.compile(r"\b(?:vs|versus|against|compared\s+(?:to|with))\b\.?", re.IGNORECASE)
 _PRODUCT_VERSION = re.compile(
-    rf"(?<![\w.-])(?P<product>{KNOWN_PRODUCT})(?:[\s/_-]*v?(?P<version>[0-9]+(?:\.[0-9]+)*(?:[-+~.][A-Za-z0-9]+)*)"
+    rf"(?<![\w.-])(?P<product>{KNOWN_PRODUCT})(?:(?:\s+{_EDITION})*[\s/_-]*v?(?P<version>[0-9]+(?:\.[0-9]+)*(?:[-+~.][A-Za-z0-9]+)*)"
     r"(?![\w%]))?(?![A-Za-z])",
     re.IGNORECASE,
 )
@@ -103,14 +111,16 @@ def said_by(text: str) -> Said:
         text = text[outline.end() :]
     if found := _SETTING.fullmatch(text):
         return Said(settings={found["name"]: found["value"].strip()})
+    text = _TOOL_VERSION.sub(" ", text)
     said = Said()
     if (found := _THREADS.search(text)) and _count(found):
         said, text = replace(said, threads=_count(found)), _without(text, found)
     if found := _WORKLOAD.search(text):
         said, text = replace(said, workload=found.group()), _without(text, found)
     if found := _PRODUCT_VERSION.search(text):
-        said = replace(said, product=found["product"], version=found["version"])
-        text = _without(text, found)
+        if not _is_of_several(text, found):
+            said = replace(said, product=found["product"], version=found["version"])
+            text = _without(text, found)
     if said.version is None and (found := _VERSION.search(text)) and _stands_alone(found, text):
         said = replace(said, version=found["version"])
         text = _without(text, found)
@@ -118,7 +128,7 @@ def said_by(text: str) -> Said:
         # Figures of 10.11 against 11.4 are not all of 10.11.
         product = said.product if other["product"] in (None, said.product) else None
         said = replace(said, product=product, version=None)
-    words = [word for word in _WORD.findall(text) if word.casefold() not in _EMPTY]
+    words = _words_of(text)
     if said.workload is None and len(words) == 1 and _WORKLOAD_WORD.fullmatch(words[0]):
         return replace(said, workload=words[0])
     return replace(said, rest=" ".join(words).strip("[]")[:MAX_NAME_LENGTH])
@@ -168,6 +178,18 @@ def _stands_alone(found: re.Match[str], text: str) -> bool:
     """Return whether a version belongs to no word before it: Ubuntu 22.04 is no version of a product."""
     before = _WORD.findall(text[: found.start()])
     return bool(found["sign"]) or not before or before[-1].casefold() in _EMPTY
+
+
+def _words_of(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word.casefold() not in _EMPTY]
+
+
+def _is_of_several(text: str, found: re.Match[str]) -> bool:
+    """Return whether a text sets a product against something else than another version of it."""
+    if not (versus := _VERSUS.search(text)):
+        return False
+    other = text[versus.end() :] if found.start() < versus.start() else text[: versus.start()]
+    return _VERSION.search(other) is None or bool(_words_of(_VERSION.sub(" ", other)))
 
 
 def _count(found: re.Match[str]) -> int | None:

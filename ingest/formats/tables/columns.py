@@ -19,12 +19,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
+from benchdash.results.readings import LOWER
 from ingest.formats.cells import Quantity, quantity
 from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
-from ingest.formats.tables.heads import ColumnHead, heads_of, thread_word_rank
+from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, thread_word_rank
 from ingest.formats.tables.machine_columns import cpu_columns
-from ingest.formats.tables.metric_words import Metric, time_factor
+from ingest.formats.tables.metric_words import Metric, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
 
@@ -43,7 +44,7 @@ _EITHER_WORDS = frozenset({
     "size", "storage",
 })
 _MEASURED_WORDS = frozenset({
-    "aborts", "deadlocks", "error", "errors", "exceptions", "failed", "failures", "retries", "timeouts",
+    "aborts", "achieved", "active", "busy", "deadlocks", "error", "errors", "exceptions", "failed", "failures", "retries", "timeouts",
     "%", "average", "avg", "dump", "free", "growth", "hit", "hits", "index", "max", "mean",
     "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent", "rate",
     "ratio", "read", "reads", "recall", "rss", "total", "usage", "usec", "used", "util",
@@ -60,6 +61,12 @@ _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
 )
 _MONEY = re.compile(r"[$€£¥￥]")
+_MEASURE = re.compile(
+    r"\b(?:lat|latency|latencies|response|qps|tps|tpmc?|iops|ops|rps|throughput|duration|elapsed)\b", re.IGNORECASE
+)
+_WORD = re.compile(r"\w")
+_DIGIT = re.compile(r"[0-9]")
+_SENTENCE = re.compile(r"(?:\S+\s+){3}\S|[,;:，。；：（]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _STATISTICS_OF_RATES = frozenset({"average", "avg", "mean"})
 _OTHER_STATISTICS = frozenset(
@@ -67,6 +74,7 @@ _OTHER_STATISTICS = frozenset(
 )
 _MAX_SHOWN = 60
 _ROUND_DIGITS = 2
+_MIN_MOMENTS = 2
 
 
 class ColumnRole(Enum):
@@ -136,8 +144,10 @@ class _Understanding:
         found = self._with_cpu_times(known)
         found = self._with_names_of_rows(found)
         found = self._with_crossed_settings(found)
+        found = self._with_comments(found)
         found = list(self._with_metrics_of_parts(found))
         self._check_twice(found)
+        self._refuse_moments(found)
         for column in found:
             self._tell(column)
         return Columns(tuple(found), tuple(self.warnings))
@@ -170,12 +180,23 @@ class _Understanding:
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
         if head.named is not None:
             return TableColumn(index, name, ColumnRole.VALUE, metric=head.named.metric, of=head.named.of)
-        if self._is_numeric(index):
+        if self._is_numeric(index) or self._is_measured(index, head):
             return self._column_of_numbers(index, head)
         return self._text(index, head)
 
+    def _is_measured(self, index: int, head: ColumnHead) -> bool:
+        """Return whether figures stand in a column, and words in some of its cells: ``10 ms scan``."""
+        numbers = self._numbers(index)
+        has_units = any(time_factor(one.unit) for one in numbers)
+        is_named = _MEASURE.search(in_english(head.text)) is not None
+        return self.table.is_published and bool(numbers) and (
+            is_named or (has_units and 2 * len(numbers) > len(self.cells[index]))
+        )
+
     def _fact(self, index: int, head: ColumnHead) -> TableColumn:
         meaning = head.meaning or ""
+        if meaning == "workload" and index and self._is_numeric(index):
+            return self._column_of_numbers(index, head)  # counts: "Queries", "Tests"
         if meaning == "value" and not self._names_values():
             return TableColumn(index, head.text, ColumnRole.TEXT)
         if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
@@ -204,7 +225,8 @@ class _Understanding:
         self._refuse_numbers(index, head, texts)
         if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
             return TableColumn(index, name, ColumnRole.FACT, fact="time")
-        if head.is_note or any(_MONEY.search(text) for text in texts):
+        is_vague = _MEASURE.search(in_english(name)) is not None and any(_DIGIT.search(text) for text in texts)
+        if head.is_note or is_vague or any(_MONEY.search(text) for text in texts):
             return TableColumn(index, name, ColumnRole.NOTE)
         if head.is_derived or (texts and all(_is_change(text) for text in texts)):
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
@@ -212,7 +234,8 @@ class _Understanding:
         if has_workloads and not any(one.meaning == "workload" for one in self.heads):
             return TableColumn(index, name, ColumnRole.FACT, fact="workload")
         has_products = head.is_database and not any(one.meaning == "product" for one in self.heads)
-        if has_products and any(said_by(text).product for text in texts):
+        names_one = not any(one.meaning == "product" for one in self.heads) and any(map(_is_product, texts))
+        if names_one or (has_products and any(said_by(text).product for text in texts)):
             return TableColumn(index, name, ColumnRole.FACT, fact="product")
         return TableColumn(index, name, ColumnRole.TEXT)
 
@@ -243,6 +266,8 @@ class _Understanding:
         if head.own is None:
             return TableColumn(index, name, ColumnRole.NOTE)
         metric = _with_unit_of_cells(head.own, numbers)
+        if metric is None:
+            return TableColumn(index, name, ColumnRole.NOTE)
         if not head.is_declared and self._is_setting(index, name):
             return TableColumn(index, name, ColumnRole.SETTING)
         is_measured = metric.is_declared or bool(_words(name) & _MEASURED_WORDS)
@@ -369,6 +394,33 @@ class _Understanding:
         is_few = 1 < len(set(values)) <= len(values) // 2
         return is_few and len(counts) == 1 and len(pairs) == len(values)
 
+    def _with_comments(self, found: list[TableColumn]) -> list[TableColumn]:
+        """Return the columns, with remarks and signs such as ``✅`` that no row needs for notes."""
+        last = max((one.index for one in found if one.role is ColumnRole.VALUE), default=len(self.cells))
+        for column in found:
+            naming = [
+                one
+                for one in found
+                if one.role in (ColumnRole.FACT, ColumnRole.SETTING)
+                or (one.role is ColumnRole.TEXT and one.index != column.index)
+            ]
+            if column.role is not ColumnRole.TEXT or not self._is_comment(column, is_last=column.index > last):
+                continue
+            identities = [self._identity(row.cells, naming) for row in self.table.rows]
+            if len(set(identities)) == len(identities):
+                place = found.index(column)
+                note = replace(column, role=ColumnRole.NOTE)
+                return self._with_comments([*found[:place], note, *found[place + 1 :]])
+        return found
+
+    def _is_comment(self, column: TableColumn, *, is_last: bool) -> bool:
+        texts = [str(cell) for cell in self.cells[column.index]]
+        are_distinct = len(set(texts)) == len(texts)
+        has_gaps = len(texts) < len(self.table.rows)
+        return any(not _WORD.search(text) for text in texts) or (
+            is_last and (has_gaps or (are_distinct and any(map(_SENTENCE.search, texts))))
+        )
+
     @staticmethod
     def _identity(cells: Sequence[Cell], naming: Sequence[TableColumn]) -> tuple[Cell, ...]:
         return tuple(
@@ -387,7 +439,14 @@ class _Understanding:
             if column.role is ColumnRole.VALUE and column.metric and not column.metric.is_own
         ]
         parts = {_statistic_free(column) for column in values}
-        has_own_runs = "" not in parts and (len(parts) > 1 or any(map(_names_product, parts)))
+        names_operations = any(column.fact == "workload" for column in found) and any(
+            said_by(part).workload for part in parts
+        )
+        has_own_runs = (
+            "" not in parts
+            and not names_operations
+            and (len(parts) > 1 or any(map(_names_product, parts)))
+        )
         for column in found:
             if column not in values:
                 yield column
@@ -402,7 +461,8 @@ class _Understanding:
 
     def _own_of_part(self, column: TableColumn) -> Metric:
         known, head = column.metric or Metric(column.name), self.heads[column.index]
-        name = head.own.name if head.own else known.name
+        own = head.own
+        name = own.name if own and (not own.unit or known.accepts(own.unit)) else own_name(head.text)
         direction = known.reading(0, 1).direction
         return Metric(
             name,
@@ -414,6 +474,22 @@ class _Understanding:
             True,
             True,
         )
+
+    def _refuse_moments(self, found: Sequence[TableColumn]) -> None:
+        """Raise FormatError where a clock tells rows apart: they are moments of one run, and no runs."""
+        naming = [one for one in found if one.role in (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)]
+        clocks = [one for one in found if one.role is ColumnRole.VALUE and is_of_time(one.name)]
+        for clock in clocks if self.table.rows else ():
+            times: dict[object, list[float]] = {}
+            for row, time in zip(self.table.rows, self.quantities[clock.index], strict=False):
+                times.setdefault(self._identity(row.cells, naming), []).append(time.value if time else 0)
+            several = [values for values in times.values() if len(values) > _MIN_MOMENTS]
+            if several and all(values == sorted(set(values)) for values in several):
+                raise FormatError(
+                    f"the column {clock.name!r} counts the seconds of a run, and each row is a moment of it; "
+                    "send the whole output of the tool, or a table with one row for each run",
+                    self.table.line,
+                )
 
     def _check_twice(self, found: Sequence[TableColumn]) -> None:
         given: dict[tuple[str, str], str] = {}
@@ -509,16 +585,25 @@ def _quantity(cell: Cell) -> Quantity | None:
     return quantity(cell or "")
 
 
-def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric:
-    units = {one.unit for one in numbers}
-    if metric.unit or len(units) != 1 or not (unit := next(iter(units))):
+def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric | None:
+    """Return the metric in the unit of its cells, of several units of time in ms; None for other several."""
+    units = {one.unit for one in numbers if one.unit}
+    if metric.unit or not units:
         return metric
-    return replace(metric, unit=unit, is_declared=True)
+    if len(units) == 1:
+        return replace(metric, unit=units.pop(), is_declared=True)
+    are_times = all(time_factor(unit) for unit in units)
+    return replace(metric, unit="ms", direction=LOWER, is_declared=True) if are_times else None
 
 
 def _is_workload(text: str) -> bool:
     said = said_by(text)
     return said.workload is not None and said == Said(workload=said.workload)
+
+
+def _is_product(text: str) -> bool:
+    said = said_by(text)
+    return said.product is not None and said == Said(product=said.product, version=said.version)
 
 
 def _is_change(text: str) -> bool:

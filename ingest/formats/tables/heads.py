@@ -29,6 +29,7 @@ _NAMES = {
         "test name",
         "operation",
         "scenario",
+        "script",
     ),
     "product": ("client", "product", "driver"),
     "version": ("version", "release", "server version"),
@@ -69,7 +70,10 @@ _DERIVED = re.compile(
     re.IGNORECASE,
 )
 _NOTES = frozenset(
-    {"note", "notes", "comment", "comments", "remark", "remarks", "description", "date", "link", "source"}
+    {
+        *("note", "notes", "comment", "comments", "remark", "remarks", "description", "date", "link", "source"),
+        *("status", "finding", "observation", "verdict"),
+    }
 )
 _TIMES = frozenset(
     {

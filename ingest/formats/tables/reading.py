@@ -26,6 +26,8 @@ from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
+_ABOUT = re.compile(r"\s*[~\u2248]")
+_BRACKETS = re.compile(r"(?P<version>\S+)\s*[(\[](?P<rest>.*)[)\]]")
 _NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
@@ -78,6 +80,7 @@ class _Reading:
     columns: Columns
     warnings: list[str] = field(default_factory=list)
     has_thousands: bool = False
+    approximate: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
@@ -123,6 +126,8 @@ class _Reading:
             yield own_metric_warning(metric, printed)
         if self.has_thousands:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
+        if self.approximate:
+            yield f"numbers such as {self.approximate[:40]!r} are as rough as they are printed"
 
     def entries(self, row: TableRow) -> Iterator[RunEntry]:
         """Yield the runs that a row tells of. Raise FormatError with the line."""
@@ -165,6 +170,8 @@ class _Reading:
             return number(cell, line)
         if found.has_thousands and _COMMA in cell:
             self.has_thousands = True
+        if _ABOUT.match(cell):
+            self.approximate = self.approximate or cell
         return found.value
 
 
@@ -287,13 +294,17 @@ class _RowCells:
             product, version = product or (named if alone else None), alone or version
         elif product:
             product, version = product_and_version(product)
+        configuration = self._configuration()
+        if version and (found := _BRACKETS.fullmatch(version)):
+            version = found["version"]
+            configuration = ", ".join(part for part in (found["rest"], configuration) if part)
         run = ParsedRun(
             readings,
             column=column,
             product=product,
             version=version,
             build=self.text("build"),
-            configuration=self._configuration(),
+            configuration=configuration,
             counterpart=server,
             workload=self.text("workload"),
             threads=self._whole_number("threads"),
