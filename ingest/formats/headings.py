@@ -21,6 +21,7 @@ _THREADS = re.compile(
     rf"|(?:{_THREAD_WORD})\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
     re.IGNORECASE,
 )
+_SHORT_THREADS = re.compile(r"(?P<before>[0-9]{1,5})\s?T(?P<behind>)")
 _NO_VERSION = r"(?!\s*(?:[GMK]?Hz|[KMGT]i?B|ms|us|s|x|%)(?!\w))"
 _VERSION = re.compile(
     r"(?<![\w.-])(?P<sign>v(?:ersion)?[ .]?)?"
@@ -157,7 +158,7 @@ def thread_count(head: str) -> int | None:
     text = head.strip()
     if text.isascii() and text.isdigit():
         return int(text) if len(text) <= _MAX_DIGITS else None
-    found = _THREADS.fullmatch(text)
+    found = _THREADS.fullmatch(text) or _SHORT_THREADS.fullmatch(text)
     return _count(found) if found else None
 
 

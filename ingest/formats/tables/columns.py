@@ -39,6 +39,11 @@ _SETTING_WORDS = frozenset({
     "target", "tasks", "tenants", "terminals", "threads", "ttl", "vcpu", "vcpus", "warehouse",
     "warehouses", "wh", "worker", "workers", "并发", "核数", "节点数", "行数", "表数", "返回行数",
 })
+# Of these there are no parts: a column of 15.9 connections is one of means.
+_COUNTED_WORDS = frozenset({
+    "clients", "concurrency", "connections", "core", "cores", "instances", "nodes", "partitions",
+    "processes", "shards", "tasks", "terminals", "threads", "worker", "workers",
+})
 _EITHER_WORDS = frozenset({
     "cache", "cnt", "count", "cpu", "disk", "length", "mem", "memory", "num", "number", "ram",
     "size", "storage",
@@ -64,10 +69,16 @@ _MONEY = re.compile(r"[$€£¥￥]")
 _MEASURE = re.compile(
     r"\b(?:lat|latency|latencies|response|qps|tps|tpmc?|iops|ops|rps|throughput|duration|elapsed)\b", re.IGNORECASE
 )
+_CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _WORD = re.compile(r"\w")
 _DIGIT = re.compile(r"[0-9]")
 _SENTENCE = re.compile(r"(?:\S+\s+){3}\S|[,;:，。；：（]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
+_RATE_ORDER = ("tps", "events_per_s", "ops_per_s", "qps")
+# How long a client waits, in shares of threads / rate: a high percentile is more, and so is a transaction of
+# many queries.
+_MIN_WAIT, _MAX_WAIT = 0.2, 40
+_TIME_NAMES = {"ms": "milliseconds", "s": "seconds", "us": "microseconds"}
 _STATISTICS_OF_RATES = frozenset({"average", "avg", "mean"})
 _OTHER_STATISTICS = frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
@@ -148,6 +159,8 @@ class _Understanding:
         found = list(self._with_metrics_of_parts(found))
         self._check_twice(found)
         self._refuse_moments(found)
+        unit = self._unit_of_times(found)
+        found = [self._in_unit(column, unit) for column in found]
         for column in found:
             self._tell(column)
         return Columns(tuple(found), tuple(self.warnings))
@@ -188,7 +201,7 @@ class _Understanding:
         """Return whether figures stand in a column, and words in some of its cells: ``10 ms scan``."""
         numbers = self._numbers(index)
         has_units = any(time_factor(one.unit) for one in numbers)
-        is_named = _MEASURE.search(in_english(head.text)) is not None
+        is_named = _measures(head.text)
         return self.table.is_published and bool(numbers) and (
             is_named or (has_units and 2 * len(numbers) > len(self.cells[index]))
         )
@@ -225,7 +238,8 @@ class _Understanding:
         self._refuse_numbers(index, head, texts)
         if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
             return TableColumn(index, name, ColumnRole.FACT, fact="time")
-        is_vague = _MEASURE.search(in_english(name)) is not None and any(_DIGIT.search(text) for text in texts)
+        is_vague = _measures(name) and any(_DIGIT.search(text) for text in texts)
+        is_vague = is_vague or (bool(texts) and all(map(_CLOCK.fullmatch, texts)))
         if head.is_note or is_vague or any(_MONEY.search(text) for text in texts):
             return TableColumn(index, name, ColumnRole.NOTE)
         if head.is_derived or (texts and all(_is_change(text) for text in texts)):
@@ -261,7 +275,7 @@ class _Understanding:
             return TableColumn(index, name, ColumnRole.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
-        if (metric := self._time_beside_a_rate(head)) is not None:
+        if (metric := self._time_of_statistic(index, head)) is not None:
             return TableColumn(index, name, ColumnRole.VALUE, metric=metric)
         if head.own is None:
             return TableColumn(index, name, ColumnRole.NOTE)
@@ -274,13 +288,13 @@ class _Understanding:
         is_doubtful = not is_measured and self._is_whole(index) and self._is_round(index)
         return TableColumn(index, name, ColumnRole.VALUE, metric=metric, is_doubtful=is_doubtful)
 
-    def _time_beside_a_rate(self, head: ColumnHead) -> Metric | None:
-        """Return the response time of a head such as ``p95`` or ``avg``, where rates stand beside it.
+    def _time_of_statistic(self, index: int, head: ColumnHead) -> Metric | None:
+        """Return the response time of a head such as ``p95`` or ``avg``, with units or beside rates.
 
         An average alone may be of anything; beside a percentile it is of the same times.
         """
-        if head.statistic is None:
-            return None
+        if head.statistic is None or all(time_factor(one.unit) for one in self._numbers(index)):
+            return head.statistic
         has_rate = any(one.named and one.named.metric.name in _RATES for one in self.heads)
         is_rank = [
             one.statistic
@@ -292,9 +306,9 @@ class _Understanding:
         return head.statistic
 
     def _is_setting(self, index: int, name: str) -> bool:
-        if names_setting(name):
-            return True
         words = _words(name)
+        if names_setting(name):
+            return not words & _COUNTED_WORDS or not any(one.decimals for one in self._numbers(index))
         if words & _MEASURED_WORDS:
             return False
         return (
@@ -452,6 +466,9 @@ class _Understanding:
                 yield column
                 continue
             part = _statistic_free(column)
+            if _bare(column.of) == "median" and [one.metric for one in values].count(column.metric) == 1:
+                yield replace(column, of="")
+                continue
             if _is_other_statistic(column) or (part and not has_own_runs and len(parts) > 1):
                 yield replace(column, metric=self._own_of_part(column), of="")
             elif part and not has_own_runs and len(parts) == 1:
@@ -528,10 +545,39 @@ class _Understanding:
             ):
                 self.warnings.append(own_metric_warning(column.metric, name))
             case ColumnRole.VALUE if column.metric and self._lacks_unit(column):
+                unit = column.metric.printed_unit or "ms"
+                reason = "" if unit == "ms" else ", for threads over rate gives such times"
                 self.warnings.append(
-                    f"the column {name!r} names no unit; its times were taken as milliseconds: "
-                    "write '(ms)' behind it"
+                    f"the column {name!r} names no unit; its times were taken as {_TIME_NAMES[unit]}{reason}: "
+                    f"write '({unit})' behind it"
                 )
+
+    def _unit_of_times(self, found: Sequence[TableColumn]) -> str:
+        """Return the unit of times without one: that in which each client waits as long as it takes.
+
+        So many threads that get so many answers a second wait threads / rate seconds for each.
+        """
+        threads = next((one for one in found if one.fact == "threads"), None)
+        rates = [one for one in found if one.metric and one.metric.name in _RATES and not one.of]
+        times = [one for one in found if one.metric and self._lacks_unit(one) and not one.of]
+        if threads is None or not rates or not times:
+            return "ms"
+        rate = min(rates, key=lambda one: _RATE_ORDER.index(one.metric.name) if one.metric else 0)
+        time = next((one for one in times if one.metric and one.metric.name == "latency_avg"), times[0])
+        waits = []
+        for row in self.table.rows:
+            count, answers, wait = (_quantity(row.cells[one.index]) for one in (threads, rate, time))
+            if count and answers and wait and count.value and wait.value:
+                waits.append(wait.value * answers.value / count.value)
+        for unit, per_second in (("ms", 1e3), ("s", 1), ("us", 1e6)):
+            if waits and all(_MIN_WAIT < wait / per_second < _MAX_WAIT for wait in waits):
+                return unit
+        return "ms"
+
+    def _in_unit(self, column: TableColumn, unit: str) -> TableColumn:
+        if unit == "ms" or column.metric is None or not self._lacks_unit(column):
+            return column
+        return replace(column, metric=column.metric.in_unit(unit, self.table.line))
 
     def _lacks_unit(self, column: TableColumn) -> bool:
         head = self.heads[column.index]
@@ -601,6 +647,11 @@ def _is_workload(text: str) -> bool:
     return said.workload is not None and said == Said(workload=said.workload)
 
 
+def _measures(name: str) -> bool:
+    """Return whether a name is one of what is measured, whatever stands below it."""
+    return _MEASURE.search(in_english(name)) is not None or bool(_words(name) & _MEASURED_WORDS)
+
+
 def _is_product(text: str) -> bool:
     said = said_by(text)
     return said.product is not None and said == Said(product=said.product, version=said.version)
@@ -619,11 +670,15 @@ def _is_round(value: float) -> bool:
 
 def _statistic_free(column: TableColumn) -> str:
     """Return the rest of a head, without a word that says that a rate is the average one."""
-    return "" if column.of.casefold() in _STATISTICS_OF_RATES else column.of
+    return "" if _bare(column.of) in _STATISTICS_OF_RATES else column.of
 
 
 def _is_other_statistic(column: TableColumn) -> bool:
-    return column.of.casefold() in _OTHER_STATISTICS
+    return _bare(column.of) in _OTHER_STATISTICS
+
+
+def _bare(part: str) -> str:
+    return re.sub(r"\s*\(.*", "", part).casefold()
 
 
 def _names_product(part: str) -> bool:

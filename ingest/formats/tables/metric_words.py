@@ -50,9 +50,9 @@ _OTHER_RATES = {
 }
 # Factors to milliseconds, as a pair of multiplier and divisor, so that decimal digits survive the division.
 _TIMES = {
-    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), (1, 1)),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), (1000, 1)),
-    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "microsecond", "microseconds"), (1, 1000)),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds", "millis", "мс"), (1, 1)),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "с"), (1000, 1)),
+    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "microsecond", "microseconds", "micros"), (1, 1000)),
     **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), (1, 1_000_000)),
 }
 
@@ -83,10 +83,11 @@ _BARE_STATISTIC = re.compile(rf"(?P<statistic>{_STATISTIC})", re.IGNORECASE)
 # YCSB runs its words together: [READ].99thPercentileLatency(us).
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=Percentile|Latency)|(?<=\])\.")
 # rows/s, inserts per second; MB/s is a unit, and no name of a rate.
-_OTHER_RATE = re.compile(rf"(?![kmgt]i?b(?:ytes)?\b)(?P<what>[a-z]{{3,20}}){_PER_SECOND}|(?P<short>rps|ips)", re.IGNORECASE)
+_OTHER_RATE = re.compile(rf"(?![kmgt]i?b(?:ytes)?\b)(?P<what>[a-z]{{3,20}}){_PER_SECOND}", re.IGNORECASE)
 _OPERATION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_-]*)\]")
 _THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
 # A rate over something else than time is computed from it: TPS/$, TpmC per CPU.
+_THROUGHPUT_NAMES = frozenset({"throughput", "吞吐量"})
 _QUOTIENT = re.compile(r"\s*(?:/|\bper\b)\s*\S", re.IGNORECASE)
 
 _DECLARED = re.compile(
@@ -217,16 +218,17 @@ def _metric_named(head: str) -> Metric | None:
         return Metric(name).in_unit(unit.rstrip(")"), line=1)
     if rate := _OTHER_RATES.get(" ".join(text.casefold().replace("_", " ").split())):
         return Metric(rate)
-    if text == "OPS":
+    if text == "OPS" or name == "rps":
         return Metric("ops_per_s")
+    if name in _THROUGHPUT_NAMES and (own := own_metric(text)):
+        return replace(own, direction=HIGHER, is_declared=True)
     if (time := _time_in_words(text)) and not time.lacks_unit:
         return time.metric
     for mention in mentions(text):
         if mention.start == 0 and mention.end == len(text) and not mention.lacks_unit:
             return mention.metric
     if rate := _OTHER_RATE.fullmatch(text):
-        own = f"{rate['what']}_per_s" if rate["what"] else rate["short"]
-        return Metric(own.lower(), unit="1/s", direction=HIGHER, is_own=True, is_declared=True)
+        return Metric(f"{rate['what']}_per_s".lower(), unit="1/s", direction=HIGHER, is_own=True, is_declared=True)
     return None
 
 

@@ -326,7 +326,8 @@ class _RowCells:
         for column in self.columns.all:
             cell = self.row.cells[column.index]
             text = "" if cell is None else " ".join(str(cell).split())
-            if not text or (is_empty(cell) and text.casefold() != "none"):
+            is_path = text == "/" and any(str(one)[:1] == "/" for one in self.reading.table.cells_of(column.index))
+            if not text or (is_empty(cell) and text.casefold() != "none" and not is_path):
                 continue
             is_name = quantity(text) is None and text.casefold() not in _SWITCHES
             if column.fact == "configuration" or (column.role is ColumnRole.TEXT and is_name):
