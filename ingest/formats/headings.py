@@ -118,10 +118,9 @@ def said_by(text: str) -> Said:
         said, text = replace(said, threads=_count(found)), _without(text, found)
     if found := _WORKLOAD.search(text):
         said, text = replace(said, workload=found.group()), _without(text, found)
-    if found := _PRODUCT_VERSION.search(text):
-        if not _is_of_several(text, found):
-            said = replace(said, product=found["product"], version=found["version"])
-            text = _without(text, found)
+    if (found := _PRODUCT_VERSION.search(text)) and not _is_of_several(text, found):
+        said = replace(said, product=found["product"], version=found["version"])
+        text = _without(text, found)
     if said.version is None and (found := _VERSION.search(text)) and _stands_alone(found, text):
         said = replace(said, version=found["version"])
         text = _without(text, found)

@@ -49,7 +49,8 @@ _EITHER_WORDS = frozenset({
     "size", "storage",
 })
 _MEASURED_WORDS = frozenset({
-    "aborts", "achieved", "active", "busy", "deadlocks", "error", "errors", "exceptions", "failed", "failures", "retries", "timeouts",
+    "aborts", "achieved", "active", "busy", "deadlocks", "error", "errors", "exceptions", "failed",
+    "failures", "retries", "timeouts",
     "%", "average", "avg", "dump", "free", "growth", "hit", "hits", "index", "max", "mean",
     "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent", "rate",
     "ratio", "read", "reads", "recall", "rss", "total", "usage", "usec", "used", "util",
@@ -67,7 +68,8 @@ _TIME_RANGE = re.compile(
 )
 _MONEY = re.compile(r"[$€£¥￥]")
 _MEASURE = re.compile(
-    r"\b(?:lat|latency|latencies|response|qps|tps|tpmc?|iops|ops|rps|throughput|duration|elapsed)\b", re.IGNORECASE
+    r"\b(?:lat|latency|latencies|response|qps|tps|tpmc?|iops|ops|rps|throughput|duration|elapsed)\b",
+    re.IGNORECASE,
 )
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _WORD = re.compile(r"\w")
@@ -86,6 +88,8 @@ _OTHER_STATISTICS = frozenset(
 _MAX_SHOWN = 60
 _ROUND_DIGITS = 2
 _MIN_MOMENTS = 2
+# In wider tables no column is looked at for remarks; of a long one its beginning tells.
+_MAX_COMMENTED, _MAX_REMARK = 50, 200
 
 
 class ColumnRole(Enum):
@@ -202,14 +206,19 @@ class _Understanding:
         numbers = self._numbers(index)
         has_units = any(time_factor(one.unit) for one in numbers)
         is_named = _measures(head.text)
-        return self.table.is_published and bool(numbers) and (
-            is_named or (has_units and 2 * len(numbers) > len(self.cells[index]))
+        return (
+            self.table.is_published
+            and bool(numbers)
+            and (is_named or (has_units and 2 * len(numbers) > len(self.cells[index])))
         )
 
     def _fact(self, index: int, head: ColumnHead) -> TableColumn:
         meaning = head.meaning or ""
         if meaning == "workload" and index and self._is_numeric(index):
             return self._column_of_numbers(index, head)  # counts: "Queries", "Tests"
+        if meaning == "time" and self._is_numeric(index):
+            in_seconds = {one.unit for one in self._numbers(index)} == {"s"}
+            meaning = "seconds" if in_seconds else meaning
         if meaning == "value" and not self._names_values():
             return TableColumn(index, head.text, ColumnRole.TEXT)
         if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
@@ -411,24 +420,25 @@ class _Understanding:
     def _with_comments(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, with remarks and signs such as ``✅`` that no row needs for notes."""
         last = max((one.index for one in found if one.role is ColumnRole.VALUE), default=len(self.cells))
-        for column in found:
+        for place, column in enumerate(found if len(found) <= _MAX_COMMENTED else ()):
+            if column.role is not ColumnRole.TEXT or not self._is_comment(
+                column, is_last=column.index > last
+            ):
+                continue
             naming = [
                 one
                 for one in found
-                if one.role in (ColumnRole.FACT, ColumnRole.SETTING)
-                or (one.role is ColumnRole.TEXT and one.index != column.index)
+                if one.role in (ColumnRole.FACT, ColumnRole.SETTING, ColumnRole.TEXT)
+                and one.index != column.index
             ]
-            if column.role is not ColumnRole.TEXT or not self._is_comment(column, is_last=column.index > last):
-                continue
             identities = [self._identity(row.cells, naming) for row in self.table.rows]
             if len(set(identities)) == len(identities):
-                place = found.index(column)
                 note = replace(column, role=ColumnRole.NOTE)
-                return self._with_comments([*found[:place], note, *found[place + 1 :]])
+                found = [*found[:place], note, *found[place + 1 :]]
         return found
 
     def _is_comment(self, column: TableColumn, *, is_last: bool) -> bool:
-        texts = [str(cell) for cell in self.cells[column.index]]
+        texts = [str(cell)[:_MAX_REMARK] for cell in self.cells[column.index]]
         are_distinct = len(set(texts)) == len(texts)
         has_gaps = len(texts) < len(self.table.rows)
         return any(not _WORD.search(text) for text in texts) or (
@@ -457,9 +467,7 @@ class _Understanding:
             said_by(part).workload for part in parts
         )
         has_own_runs = (
-            "" not in parts
-            and not names_operations
-            and (len(parts) > 1 or any(map(_names_product, parts)))
+            "" not in parts and not names_operations and (len(parts) > 1 or any(map(_names_product, parts)))
         )
         for column in found:
             if column not in values:
@@ -548,8 +556,8 @@ class _Understanding:
                 unit = column.metric.printed_unit or "ms"
                 reason = "" if unit == "ms" else ", for threads over rate gives such times"
                 self.warnings.append(
-                    f"the column {name!r} names no unit; its times were taken as {_TIME_NAMES[unit]}{reason}: "
-                    f"write '({unit})' behind it"
+                    f"the column {name!r} names no unit; its times were taken as {_TIME_NAMES[unit]}{reason}"
+                    f": write '({unit})' behind it"
                 )
 
     def _unit_of_times(self, found: Sequence[TableColumn]) -> str:
@@ -678,7 +686,7 @@ def _is_other_statistic(column: TableColumn) -> bool:
 
 
 def _bare(part: str) -> str:
-    return re.sub(r"\s*\(.*", "", part).casefold()
+    return part.partition("(")[0].strip().casefold()
 
 
 def _names_product(part: str) -> bool:

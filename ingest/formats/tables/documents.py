@@ -1,10 +1,12 @@
 """The tables of a document, each under its headings, and the runs that they tell of together."""
 
+import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ingest.formats.cells import is_missing, is_quantity
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
@@ -15,6 +17,7 @@ from ingest.formats.tables.drawn import (
     check_footer,
     drawn_table,
     holds_numbers,
+    is_footer,
     tells_results,
     times_statistics,
 )
@@ -38,6 +41,7 @@ from ingest.formats.tables.table import (
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
 _MAX_LINES_OF_TEXT = 60
 _MAX_TITLES = 10
+_MEASURED = re.compile(r"[qt]ps|ops|/s\b|latency|throughput|p9[059]|[0-9]\s?[muµ]s\b|recall", re.IGNORECASE)
 _MAX_TITLE_WORDS = 25
 _MAX_NAME_WORDS = 10
 
@@ -67,7 +71,7 @@ def any_table(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> bool:
     for place, block in enumerate(within):
         if block.kind is BlockKind.TABLE:
             drawn = drawn_table(block, lines)
-            if tells_results(drawn, [text for _, text in _titles(within, place, drawn, lines)]):
+            if tells_results(drawn, [text for _, text in _titles(within, place, lines)]):
                 return True
         elif _first_in_text(block, lines, is_sure=False):
             return True
@@ -89,14 +93,29 @@ def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]
     return None
 
 
-def table_of_nothing(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> int | None:
-    """Return the line of a drawn table that names a metric, and nothing that it was measured on."""
+def table_of_nothing(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> tuple[int, str] | None:
+    """Return the line of a drawn table that names a metric, but no run that has a figure.
+
+    And with it a cell that is no figure, if there is one where figures are meant.
+    """
     for block in blocks_within(blocks):
         if block.kind is BlockKind.TABLE:
-            names = drawn_table(block, lines).names
-            if any(head.named for head in heads_of(names)) and not is_of_another_format(names):
-                return block.line
+            drawn = drawn_table(block, lines)
+            heads = heads_of(drawn.names)
+            measured = [index for index, head in enumerate(heads) if head.named]
+            if is_of_another_format(drawn.names):
+                continue
+            cells = [str(row.cells[at]) for row in drawn.rows for at in measured if at < len(row.cells)]
+            if not measured:
+                cells = [str(cell) for row in drawn.rows for cell in row.cells[1:]]
+                cells = [cell for cell in cells if _MEASURED.search(cell)]
+            if measured or cells:
+                return block.line, next((cell for cell in cells if _no_figure(cell)), "")
     return None
+
+
+def _no_figure(cell: str) -> bool:
+    return not is_missing(cell) and not is_quantity(cell)
 
 
 def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | None:
@@ -127,12 +146,16 @@ def _unread(blocks: Sequence[DocumentBlock], lines: Sequence[str], read: Contain
             f"line {drawn.index + 1}: the table under {', '.join(map(repr, drawn.names[:3]))} was not read: "
             "nothing says what its numbers are"
             for drawn in tables
-            if holds_numbers(drawn)
+            if holds_numbers(drawn) and _MEASURED.search(_words_of(drawn))
         ]
     )
 
 
 # --- one table --------------------------------------------------------------------------------------------
+
+
+def _words_of(drawn: DrawnTable) -> str:
+    return " ".join([*drawn.names, *(str(cell) for row in drawn.rows for cell in row.cells)])
 
 
 def _report_of_one(found: _Found, sent: Metric | None) -> ParsedReport:
@@ -157,7 +180,8 @@ def _refuse_names_given_again(found: Sequence[_Found]) -> None:
 
 def _read(table: Table, sent: Metric | None) -> Entries:
     rows, has_commas = with_decimal_points(table.rows)
-    found = _read_with_points(with_single_figures(replace(table, rows=tuple(rows))), sent)
+    names, rows = with_single_figures(table.names, rows)
+    found = _read_with_points(replace(table, names=names, rows=rows), sent)
     return replace(found, warnings=(DECIMAL_COMMAS, *found.warnings)) if has_commas else found
 
 
@@ -292,7 +316,10 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric 
     for place, block in enumerate(blocks):
         if block.kind is BlockKind.TABLE:
             drawn = drawn_table(block, lines)
-            titles = _titles(blocks, place, drawn, lines)
+            titles = _titles(blocks, place, lines)
+            for below in blocks[place + 1 : place + 2]:
+                for line, text in enumerate(below.lines, start=below.line):
+                    check_footer(text, line, len(drawn.rows))
             texts = [text for _, text in titles]
             if tells_results(drawn, texts) or (sent is not None and holds_numbers(drawn)):
                 table, warnings = drawn.table()
@@ -302,25 +329,23 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric 
             yield from _tables_in_text(block, lines, is_sure=sent is not None)
 
 
-def _titles(
-    blocks: Sequence[DocumentBlock], place: int, drawn: DrawnTable, lines: Sequence[str]
-) -> list[tuple[int, str]]:
+def _titles(blocks: Sequence[DocumentBlock], place: int, lines: Sequence[str]) -> list[tuple[int, str]]:
     """Return what may be titles of a drawn table: all text around it where it is the only one."""
     is_alone = sum(block.kind is BlockKind.TABLE for block in blocks) == 1
     if is_alone:
-        return _titles_around(blocks, place, len(drawn.rows))
+        return _titles_around(blocks)
     return _titles_of_block(blocks[place], lines)
 
 
-def _titles_around(blocks: Sequence[DocumentBlock], place: int, rows: int) -> list[tuple[int, str]]:
+def _titles_around(blocks: Sequence[DocumentBlock]) -> list[tuple[int, str]]:
     """Return the lines of text around the only drawn table of a file."""
     titles: list[tuple[int, str]] = []
-    for number, block in enumerate(blocks):
+    for block in blocks:
         if block.kind is BlockKind.TABLE:
             continue
         for line, text in enumerate(block.lines, start=block.line):
             stripped = text.strip()
-            if not stripped or (number > place and check_footer(stripped, line, rows)):
+            if not stripped or is_footer(stripped):
                 continue
             if len(stripped.split()) <= _MAX_TITLE_WORDS and not stripped.startswith("+-"):
                 titles.append((line, plain_text(stripped.lstrip("# "))))

@@ -19,6 +19,7 @@ from ingest.formats.tables.table import (
     TableRow,
     counted,
     with_decimal_points,
+    with_single_figures,
 )
 
 _DRAWN = "|"
@@ -103,14 +104,15 @@ def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> DrawnTable:
     drawn = [(number, line) for number, line in text if _DRAWN in line and not is_border(line)]
     has_sides = drawn[0][1].lstrip().startswith(_DRAWN) if drawn else True
     cells = [(number, _cells(line, has_sides=has_sides)) for number, line in drawn]
-    names = cells[0][1] if cells else ()
+    names = tuple(name.rstrip(" :：") for name in cells[0][1]) if cells else ()
     rows = tuple(TableRow(number, row) for number, row in cells[1:] if any(row))
     is_published = (
         has_sides and not any(map(_is_corner, block.lines)) and not _is_corner(_above(block, lines))
     )
     ends = is_published or _ends(block, lines, has_sides=has_sides, rows=len(rows))
     with_points, has_commas = with_decimal_points(rows)
-    return DrawnTable(block.line - 1, names, tuple(with_points), is_published, ends, has_commas)
+    names, rows = with_single_figures(names, with_points)
+    return DrawnTable(block.line - 1, names, rows, is_published, ends, has_commas)
 
 
 def is_border(line: str) -> bool:
@@ -168,12 +170,16 @@ def _has_numbers(drawn: DrawnTable) -> bool:
     return any(is_quantity(str(cell)) for cell in cells)
 
 
-def check_footer(text: str, line: int, rows: int) -> bool:
-    """Return whether a client says how many rows it wrote; raise FormatError where they are not so many."""
+def is_footer(text: str) -> bool:
+    """Return whether a client says how many rows it wrote."""
+    return _FOOTER.fullmatch(text.strip()) is not None
+
+
+def check_footer(text: str, line: int, rows: int) -> None:
+    """Raise FormatError where a client says that it wrote more or fewer rows."""
     footer = _FOOTER.fullmatch(text.strip())
     if footer and int(footer[1]) != rows:
         raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)
-    return footer is not None
 
 
 def _cells(line: str, *, has_sides: bool) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ _NAMES = {
         "operation",
         "scenario",
         "script",
+        "command",
     ),
     "product": ("client", "product", "driver"),
     "version": ("version", "release", "server version"),
@@ -44,9 +45,10 @@ _NAMES = {
 }
 _MEANINGS = {name: meaning for meaning, names in _NAMES.items() for name in names}
 _THREADS = re.compile(
-    r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?(?:(?:concurrent|simultaneous|user|client|worker|parallel)\s+)?"
-    r"(?:threads?|clients|conns?|connections?|users|sessions?|concurrency|terminals|vus?|vusers?|virtual users|nthreads"
-    r"|callers|concurrent)"
+    r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?"
+    r"(?:(?:concurrent|simultaneous|user|client|worker|parallel)\s+)?"
+    r"(?:threads?|clients|conns?|connections?|users|sessions?|concurrency|terminals|vus?|vusers?"
+    r"|virtual users|nthreads|callers|concurrent)"
     r"(?:\s*(?:count|number|#))?"
 )
 # A thread count is told by the first of these words that heads a column.
@@ -72,7 +74,18 @@ _DERIVED = re.compile(
 )
 _NOTES = frozenset(
     {
-        *("note", "notes", "comment", "comments", "remark", "remarks", "description", "date", "link", "source"),
+        *(
+            "note",
+            "notes",
+            "comment",
+            "comments",
+            "remark",
+            "remarks",
+            "description",
+            "date",
+            "link",
+            "source",
+        ),
         *("status", "finding", "observation", "verdict"),
     }
 )
@@ -98,7 +111,7 @@ _TIMES = frozenset(
 _DEVICES = frozenset({"device", "dev", "disk", "disks"})
 # Without any of these no line names a metric; most lines of most files have none.
 HINT = re.compile(
-    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|p[0-9]|[0-9]%|[0-9]th",
+    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th",
     re.IGNORECASE,
 )
 # What tools beside a benchmark do not print in columns of their own.
@@ -205,6 +218,7 @@ def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
     is_curve = "threads" in meanings and "time" not in meanings and not any(map(is_of_time, names))
     is_of_benchmark = any(_OF_BENCHMARKS.fullmatch(one.metric.name) for one in named)
     names_rows = may_name_rows and len(heads) > 1 and heads[0].is_unknown and not is_of_time(heads[0].text)
+    names_rows = names_rows or any(head.is_database and _words(head.text) != "system" for head in heads)
     return (has_metric or has_value) and (is_named or is_curve or (names_rows and is_of_benchmark))
 
 

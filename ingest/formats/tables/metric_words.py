@@ -227,8 +227,10 @@ def _metric_named(head: str) -> Metric | None:
     for mention in mentions(text):
         if mention.start == 0 and mention.end == len(text) and not mention.lacks_unit:
             return mention.metric
-    if rate := _OTHER_RATE.fullmatch(text):
-        return Metric(f"{rate['what']}_per_s".lower(), unit="1/s", direction=HIGHER, is_own=True, is_declared=True)
+    if other := _OTHER_RATE.fullmatch(text):
+        return Metric(
+            f"{other['what']}_per_s".lower(), unit="1/s", direction=HIGHER, is_own=True, is_declared=True
+        )
     return None
 
 
@@ -242,7 +244,12 @@ def _time_in_words(head: str) -> "MetricHead | None":
     statistics = [word for word in words if _BARE_STATISTIC.fullmatch(word)]
     units = [word for word in words if word in _TIMES]
     others = [word for word in words if word not in _TIMES and word not in statistics and word != "in"]
-    if len(statistics) != 1 or len(units) > 1 or not (units or others) or not _LATENCY_WORDS.issuperset(others):
+    if (
+        len(statistics) != 1
+        or len(units) > 1
+        or not (units or others)
+        or not _LATENCY_WORDS.issuperset(others)
+    ):
         return None
     if others in (["time"], ["times"]):
         return None

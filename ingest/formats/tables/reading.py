@@ -26,6 +26,7 @@ from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
+_MAX_VERSION = 200
 _ABOUT = re.compile(r"\s*[~\u2248]")
 _BRACKETS = re.compile(r"(?P<version>\S+)\s*[(\[](?P<rest>.*)[)\]]")
 _NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
@@ -295,7 +296,7 @@ class _RowCells:
         elif product:
             product, version = product_and_version(product)
         configuration = self._configuration()
-        if version and (found := _BRACKETS.fullmatch(version)):
+        if version and len(version) <= _MAX_VERSION and (found := _BRACKETS.fullmatch(version)):
             version = found["version"]
             configuration = ", ".join(part for part in (found["rest"], configuration) if part)
         run = ParsedRun(
@@ -326,7 +327,9 @@ class _RowCells:
         for column in self.columns.all:
             cell = self.row.cells[column.index]
             text = "" if cell is None else " ".join(str(cell).split())
-            is_path = text == "/" and any(str(one)[:1] == "/" for one in self.reading.table.cells_of(column.index))
+            is_path = text == "/" and any(
+                str(one)[:1] == "/" for one in self.reading.table.cells_of(column.index)
+            )
             if not text or (is_empty(cell) and text.casefold() != "none" and not is_path):
                 continue
             is_name = quantity(text) is None and text.casefold() not in _SWITCHES

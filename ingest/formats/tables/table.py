@@ -13,6 +13,7 @@ Cell = str | int | float | None
 
 # A line with more names than this heads no table of measurements.
 MAX_COLUMNS = 1_000
+_MAX_NAME = 200
 # avg/.95/max
 _FIGURES = re.compile(r"[^\s/()\[\],]+(?:\s*/\s*[^\s/()\[\],]+)+")
 _FIGURE_WITH_COMMA = re.compile(r"\s*[0-9][0-9.]*(?:,[0-9]+|\.[0-9]+)(?:\s?[A-Za-zµ%/]{1,12})?\s*")
@@ -77,25 +78,29 @@ def _with_point(cell: str) -> str:
     return cell.replace(".", "").replace(",", ".") if _is_figure_with_comma(cell) else cell
 
 
-def with_single_figures(table: Table) -> Table:
-    """Return the table with a column for each figure, where cells hold several between slashes.
+def with_single_figures(
+    names: tuple[str, ...], rows: Sequence[TableRow]
+) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
+    """Return names and rows with a column for each figure, where cells hold several between slashes.
 
     ``Latency (avg/.95/max)`` over ``0.63 / 0.90 / 15.62`` become three columns; ``TPS/QPS`` over one figure
     two that are equal.
     """
-    names: list[str] = []
-    columns: list[list[Cell]] = []
-    for index, name in enumerate(table.names):
-        cells = [row.cells[index] for row in table.rows]
-        for part, figures in _single_figures(name, cells) or [(name, cells)]:
-            names.append(part)
-            columns.append(figures)
-    rows = (replace(row, cells=cells) for row, cells in zip(table.rows, zip(*columns, strict=True), strict=True))
-    return replace(table, names=tuple(names), rows=tuple(rows)) if len(names) > len(table.names) else table
+    if not any("/" in name for name in names) or any(len(row.cells) != len(names) for row in rows):
+        return names, tuple(rows)
+    columns: list[tuple[str, list[Cell]]] = []
+    for index, name in enumerate(names):
+        cells = [row.cells[index] for row in rows]
+        columns += _single_figures(name, cells) or [(name, cells)]
+    by_row = zip(*(cells for _, cells in columns), strict=True)
+    return (
+        tuple(name for name, _ in columns),
+        tuple(replace(row, cells=cells) for row, cells in zip(rows, by_row, strict=True)),
+    )
 
 
 def _single_figures(name: str, cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]] | None:
-    found = _FIGURES.search(name)
+    found = _FIGURES.search(name) if len(name) <= _MAX_NAME else None
     if found is None:
         return None
     parts = [_POINT.sub("p", part.strip()) for part in found.group().split("/")]
@@ -106,7 +111,9 @@ def _single_figures(name: str, cells: Sequence[Cell]) -> list[tuple[str, list[Ce
     fits = all(len(figures) == len(parts) for figures in split) and any(
         all(map(_is_figure, figures)) for figures in split
     )
-    columns: list[list[Cell]] = [[figure.strip() for figure in column] for column in zip(*split, strict=False)]
+    columns: list[list[Cell]] = [
+        [figure.strip() for figure in column] for column in zip(*split, strict=False)
+    ]
     return list(zip(names, columns, strict=True)) if fits else None
 
 
@@ -129,7 +136,10 @@ def transposed(table: Table) -> Table:
     rows = tuple(
         TableRow(
             table.line,
-            ((str(thread_count(name)) if are_counts else name) if is_named else "", *(row.cells[index] for row in table.rows)),
+            (
+                (str(thread_count(name)) if are_counts else name) if is_named else "",
+                *(row.cells[index] for row in table.rows),
+            ),
         )
         for index, name in enumerate(table.names[1:], start=1)
     )
