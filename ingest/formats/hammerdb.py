@@ -117,7 +117,7 @@ def parse(source: Source) -> ParsedReport:
         raise FormatError(
             "no 'TEST RESULT': no test was run, only a schema was built or a script loaded", len(source.lines)
         )
-    runs, intervals, notes = read_runs(outputs, _run)
+    runs, intervals, notes = read_runs(outputs, _run, lines)
     facts: dict[str, Fact] = {"tool": "HammerDB"}
     if reader.tool_version:
         facts["tool_version"] = reader.tool_version

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.cells import number, whole_number
 from ingest.formats.outputs import bounded, given_twice, in_order, quoted, whole_lines
+from ingest.formats.places import told_apart
 from ingest.formats.report import Fact, FormatError, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
@@ -24,7 +25,7 @@ _QUERIES = "Average number of queries per client"
 _BLOCK = "Benchmark"
 _ENGINE = re.compile(r"Running for engine (.{1,100})")
 _NAMES = (_AVERAGE, _LEAST, _GREATEST, _CLIENTS, _QUERIES)
-_FIELD = re.compile(rf"({'|'.join(_NAMES)}): (\S+?)(?: seconds)?")
+_FIELD = re.compile(rf"({'|'.join(_NAMES)}): ?(\S+?)(?: seconds)?")
 # A line of CSV has no names over it: its load types and its three decimals tell it from any other.
 _CSV_TEXT = (
     r"([^,\n]{0,100}),(mixed|update|write|key|read|query)"
@@ -35,7 +36,7 @@ _MARK = re.compile(rf"\b(?:mysqlslap|mariadb-slap)\b|{_LEAST}|{_GREATEST}|{_CLIE
 _MESSAGE = re.compile(r"(?:\S*/)?(?:mysqlslap|mariadb-slap)(?:\.exe)?: (.+)")
 _HARMLESS = ("[Warning]", "[Note]", "Warning", "Deprecated program name")
 _BEGINS = re.compile(
-    rf"^[ \t]+{_AVERAGE}: "
+    rf"^[ \t]*{_AVERAGE}: ?[0-9.]+ seconds[ \t]*\r?$"
     rf"|^{_CSV_TEXT}$"
     r"|^(?:[^\s:]*/)?(?:mysqlslap|mariadb-slap)(?:\.exe)?: "
     r"(?:\[ERROR\]|Error when |Cannot |Could not |unknown |mysql_)".encode(),
@@ -75,8 +76,10 @@ def parse(source: Source) -> ParsedReport:
     if not measured:
         raise FormatError("every batch took less than 1 ms: nothing was measured", batches[0].line)
     source.limits.check("runs", len(measured))
-    runs = _distinct([_run(batch) for batch in measured])
-    warnings += [*notes, *(note for batch in batches for note in _notes(batch))]
+    first_lines = [batch.line for batch in measured]
+    told, of_places = told_apart([_run(batch) for batch in measured], first_lines, lines)
+    runs = _distinct(told)
+    warnings += [*of_places, *notes, *(note for batch in batches for note in _notes(batch))]
     return ParsedReport(runs, facts={"tool": "mysqlslap"}, warnings=bounded(warnings))
 
 
@@ -99,28 +102,39 @@ class _Batch:
 
 
 def _batches(lines: Sequence[str]) -> tuple[list[_Batch], list[str]]:
-    """Return the measured batches, and warnings. Raise FormatError for none, or a client that failed."""
+    """Return the measured batches, and warnings. Raise FormatError for none, or where a client failed.
+
+    Where the output went to a file, errors stand before all blocks of their run: only one behind all of them
+    is of another run.
+    """
     blocks: list[_Block] = []
     rows: list[_Batch] = []
+    failed: FormatError | None = None
     for line_number, line in enumerate(lines, start=1):
         text = line.strip()
-        if text == _BLOCK:
+        if text == _BLOCK or (text.startswith(_AVERAGE) and not (blocks and blocks[-1].is_open)):
             blocks.append(_Block(line_number))
-        elif blocks and blocks[-1].add(text, line_number):
-            continue
+        if blocks and blocks[-1].add(text, line_number):
+            if failed:
+                raise failed
         elif row := _CSV.fullmatch(text):
             engine, load_type, *figures = row.groups()
             values = {name: (value, line_number) for name, value in zip(_NAMES, figures, strict=True)}
             rows.append(_batch(values, engine, load_type))
         elif (message := _MESSAGE.fullmatch(text)) and not message[1].startswith(_HARMLESS):
-            raise FormatError(
+            failed = failed or FormatError(
                 f"mysqlslap failed, and its times are no measurement: {quoted(text)}", line_number
             )
     if blocks and rows:
         raise FormatError("blocks and lines of CSV in one file; send one of the two", rows[0].line)
+    if failed and (rows or not blocks or blocks[-1].is_open):
+        raise failed
     if rows:
         return rows, []
-    return _complete(blocks, len(lines))
+    batches, notes = _complete(blocks, len(lines))
+    if failed:
+        notes.append(f"behind the last block: {failed.message} (line {failed.line})")
+    return batches, notes
 
 
 class _Block:
@@ -130,6 +144,11 @@ class _Block:
         self.end = line
         self.engine = ""
         self.values: dict[str, tuple[str, int]] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the times are still missing."""
+        return _AVERAGE not in self.values
 
     def add(self, text: str, line: int) -> bool:
         """Return whether the line belongs to the block. Raise FormatError where it stands there twice."""

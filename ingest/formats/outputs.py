@@ -3,14 +3,23 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from ingest.formats.cells import decimals
+from ingest.formats.places import told_apart
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
-Output = TypeVar("Output")
+
+class ToolOutput(Protocol):
+    """What a tool printed of one run. ``line`` is the number of its first line."""
+
+    @property
+    def line(self) -> int: ...
+
+
+Output = TypeVar("Output", bound=ToolOutput)
 Read = tuple[ParsedRun, Iterable[Intervals], Sequence[str]]
 
 MAX_THREADS = 1_000_000
@@ -48,18 +57,19 @@ def in_order(*numbers: float) -> bool:
 
 
 def read_runs(
-    outputs: Sequence[Output], read: Callable[[Output, str], Read], *, blame: int = -1
+    outputs: Sequence[Output], read: Callable[[Output, str], Read], lines: Sequence[str], *, blame: int = -1
 ) -> tuple[tuple[ParsedRun, ...], tuple[Intervals, ...], list[str]]:
     """Read outputs as runs with their tables and warnings; of several runs the keys are ``1``, ``2``, ...
 
-    An output that cannot be read is left out with a warning. Where none can be, the error of the output
-    ``blame`` is raised.
+    Runs of one workload under different headings of a document are told apart by these. An output that cannot
+    be read is left out with a warning. Where none can be, the error of the output ``blame`` is raised.
     """
     alone = len(outputs) == 1
     runs: list[ParsedRun] = []
     intervals: list[Intervals] = []
     warnings: list[str] = []
     errors: list[FormatError] = []
+    first_lines: list[int] = []
     for position, output in enumerate(outputs, start=1):
         try:
             run, tables, notes = read(output, "" if alone else str(position))
@@ -68,11 +78,13 @@ def read_runs(
             notes = [f"left out: {error.message} (line {error.line})"]
         else:
             runs.append(run)
+            first_lines.append(output.line)
             intervals += tables
         warnings += notes if alone else [f"run {position}: {note}" for note in notes]
     if not runs:
         raise errors[blame]
-    return tuple(runs), tuple(intervals), warnings
+    runs, notes_on_places = told_apart(runs, first_lines, lines)
+    return tuple(runs), tuple(intervals), notes_on_places + warnings
 
 
 def bounded(warnings: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,13 @@ Fact = str | int | float | bool | None
 
 
 _MAX_MESSAGE_LENGTH = 1000
+_MAX_LISTED = 3
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names for a message, and how many more there are."""
+    beyond = len(names) - _MAX_LISTED
+    return ", ".join(names[:_MAX_LISTED]) + (f" and {beyond} more" if beyond > 0 else "")
 
 
 class FormatError(Exception):

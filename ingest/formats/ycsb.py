@@ -50,7 +50,7 @@ _STATUS_COUNT = re.compile(r"Count=([0-9]{1,15})")
 _STATUS_FIGURE = re.compile(r"(Max|Min|Avg|[0-9]{1,2}(?:\.[0-9]{1,4})?)=([0-9]{1,18}(?:[.,][0-9]{1,9})?)")
 
 _RECOGNISED = re.compile(
-    rb"^(?:\[OVERALL\], ?(?:RunTime|Throughput)\("
+    rb"^[ \t]{0,16}(?:\[OVERALL\], ?(?:RunTime|Throughput)\("
     rb"|\[[A-Z][A-Z-]{1,60}\], ?(?:Total )?(?:Operations|AverageLatency\([um]s\)),"
     rb"|YCSB Client [0-9]"
     rb"|.{0,200}?[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3} [0-9]{1,9} sec: [0-9]{1,18}"
@@ -124,7 +124,7 @@ def parse(source: Source) -> ParsedReport:
     found = sorter.outputs
     if not found:
         raise FormatError("no final report: the file ends before YCSB began", line=len(source.lines))
-    runs, intervals, notes = read_runs(found, _run)
+    runs, intervals, notes = read_runs(found, _run, lines)
     facts: dict[str, Fact] = {"tool": "YCSB"}
     if version := next((output.version for output in found if output.version), ""):
         facts["tool_version"] = version
@@ -254,7 +254,9 @@ class _Sorter:
 
     def _measured(self, section: str, name: str, value: str, line: int) -> None:
         output = self._at(line)
-        if section == "OVERALL" and name == _RUN_TIME and section in output.sections:
+        # The report begins with one of these; which of them depends on the version.
+        overall = output.sections.get("OVERALL")
+        if section == "OVERALL" and overall and name in overall.figures:
             output = self._at(line, begins=True)
         output.last_line = line
         try:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from benchdash.results.readings import reading
 from ingest.formats.benchbase.rates import rate_readings
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, measured, option, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
@@ -25,6 +26,8 @@ _RATES = re.compile(
     r"(?:, (\S{1,40}) requests/sec \(goodput\))?"
 )
 _SETTING = re.compile(r".{0,300}?\b(Benchmark|Type|Scale ?Factor|Terminals|Isolation): {2,40}(\S.{0,200})")
+# OLTPBench for YugabyteDB prints it below its rates.
+_NEW_ORDERS = re.compile(r".{0,300}\bTPM-C: (\S{1,20})")
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,18})?(?:E[0-9])?")
 
 
@@ -44,7 +47,7 @@ def parse(source: Source) -> ParsedReport:
             "no 'Rate limited reqs/s' line: BenchBase only loaded data, was stopped, or the file is cut off",
             max(len(lines), 1),
         )
-    runs, _, notes = read_runs(outputs, _run)
+    runs, _, notes = read_runs(outputs, _run, lines)
     return ParsedReport(runs, facts={"tool": "BenchBase"}, warnings=bounded(warnings + notes))
 
 
@@ -55,6 +58,7 @@ class _Output:
     line: int
     rates: re.Match[str]
     settings: dict[str, str] = field(default_factory=dict)
+    new_orders: tuple[str, int] | None = None
 
 
 def _outputs(lines: Sequence[str]) -> list[_Output]:
@@ -63,6 +67,8 @@ def _outputs(lines: Sequence[str]) -> list[_Output]:
     for number, line in enumerate(lines, start=1):
         if rates := _RATES.fullmatch(line.rstrip()):
             outputs.append(_Output(number, rates, dict(settings)))
+        elif outputs and (new_orders := _NEW_ORDERS.fullmatch(line.rstrip())):
+            outputs[-1].new_orders = new_orders[1], number
         elif setting := _SETTING.fullmatch(line.rstrip()):
             if setting[1] == "Benchmark":
                 settings = {}
@@ -77,13 +83,17 @@ def _run(output: _Output, key: str) -> Read:
     problem = "is not a rate that BenchBase prints"
     rates = [measured(text, output.line, problem, pattern=_NUMBER) for text in (throughput, goodput) if text]
     seconds = int(nanoseconds) / 1e9
-    readings = rate_readings(
-        rates[0],
-        rates[1] if len(rates) > 1 else None,
-        requests=int(requests),
-        seconds=seconds,
-        line=output.line,
-    )
+    readings = [
+        *rate_readings(
+            rates[0],
+            rates[1] if len(rates) > 1 else None,
+            requests=int(requests),
+            seconds=seconds,
+            line=output.line,
+        )
+    ]
+    if output.new_orders:
+        readings.append(reading("nopm", measured(*output.new_orders, problem, pattern=_NUMBER)))
     settings = output.settings
     terminals = settings.get("terminals", "")
     threads = int(terminals) if terminals.isascii() and terminals.isdigit() and len(terminals) < 8 else None
@@ -94,7 +104,8 @@ def _run(output: _Output, key: str) -> Read:
     }
     if "type" in settings:
         options["dbms_type"] = mask_text(settings["type"][:100])
-    workload = settings.get("benchmark", "").partition(" ")[0].lower()
+    of_new_orders = "tpcc" if output.new_orders else ""
+    workload = settings.get("benchmark", "").partition(" ")[0].lower() or of_new_orders
     run = ParsedRun(
         readings=tuple(readings),
         key=key,

@@ -30,12 +30,11 @@ from ingest.formats.jmh.table import (
     Key,
     Printed,
     applicable,
-    listed,
     printed_number,
     warnings_of,
 )
 from ingest.formats.outputs import MAX_THREADS, missing_line_end, quoted
-from ingest.formats.report import Fact, FormatError, ParsedReport
+from ingest.formats.report import Fact, FormatError, ParsedReport, listed
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 

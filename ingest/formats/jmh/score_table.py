@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from ingest.formats.jmh.cell_columns import CellColumns, cell_columns_of, separator_of, split_line
 from ingest.formats.jmh.numbers import NumberStyle, style_of
 from ingest.formats.jmh.results import MODES, scale_of
-from ingest.formats.jmh.table import BenchmarkEntries, ScoreColumns, ScoreRow, TextRow, columns_of, listed
+from ingest.formats.jmh.table import BenchmarkEntries, ScoreColumns, ScoreRow, TextRow, columns_of
 from ingest.formats.outputs import quoted
-from ingest.formats.report import FormatError
+from ingest.formats.report import FormatError, listed
 
 _MAX_NAMED_LINES = 3
 

@@ -27,7 +27,7 @@ from ingest.formats.jmh.results import (
     workload_name,
 )
 from ingest.formats.outputs import MAX_THREADS
-from ingest.formats.report import FormatError
+from ingest.formats.report import FormatError, listed
 
 _ERROR_HEAD = r"(?:(?:Score|Mean)\s+)?\(?[Ee]rror\)?(?:\s+\(?99[.,]9%\)?)?"
 _HEADER = re.compile(
@@ -245,10 +245,6 @@ def applicable(params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(
         [(name, " ".join(value.split())) for name, value in params.items() if value != NOT_APPLICABLE]
     )
-
-
-def listed(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 @dataclass(frozen=True, slots=True)

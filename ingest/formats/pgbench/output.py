@@ -48,7 +48,7 @@ _STATEMENTS = re.compile(
 )
 _COUNTS = {"": 0, " and failures": 1, ", failures and retries": 2}
 _STATEMENT = tuple(
-    re.compile(rf"[ \t]+([0-9.]+|-?nan){counts}[ \t]+(\S.*)")
+    re.compile(rf"[ \t]*([0-9.]+|-?nan){counts}[ \t]+(\S.*)")
     for counts in ("", r"[ \t]+([0-9]+)", r"[ \t]+([0-9]+)[ \t]+([0-9]+)")
 )
 _NUMBER = r"[0-9]{1,13}+(?:\.[0-9]{1,9}+)?+"
@@ -152,9 +152,10 @@ class PgbenchReport:
 class PgbenchOutput:
     """What one pgbench printed. ``failures`` come with their lines; ``last_line`` is the last of its own.
 
-    ``ticks`` are its progress lines: a cell for each of ``columns``, seconds first.
+    ``line`` is its first. ``ticks`` are its progress lines: a cell for each of ``columns``, seconds first.
     """
 
+    line: int
     last_line: int
     command: str = ""
     tool_version: str = ""
@@ -228,7 +229,7 @@ class _Sorter:
             self.command = text
 
     def _begin(self, line_number: int) -> PgbenchOutput:
-        output = PgbenchOutput(line_number, self.command)
+        output = PgbenchOutput(line_number, line_number, self.command)
         self.outputs.append(output)
         self.command, self.script, self.counts = "", None, None
         return output

@@ -80,6 +80,9 @@ _WITH_CONNECTING = "including connections establishing"
 _MILLISECONDS = r"(\S+) ms(?: \(including failures\))?"
 _SECONDS = r"(\S+) s"
 _OF_ALL = r"(\S+?)(?:/\S+)?"
+_TARGET = r"[0-9]+ \(targets (\S+)% of total\)"
+# The targets of all scripts are 100 %, each of them rounded.
+_MIN_TARGETS = 99.0
 _COUNT_AND_SHARE = r"([0-9]+)(?:/[0-9]+)?(?: \(\S+ ?%\))?"
 _LAG = {"schedule_lag_avg": r"avg (\S+) \(max \S+\) ms", "schedule_lag_max": r"avg \S+ \(max (\S+)\) ms"}
 
@@ -111,7 +114,7 @@ def parse(source: Source) -> ParsedReport:
         raise FormatError("no test was run: pgbench -i only filled the tables", len(lines))
     if not outputs:
         raise FormatError("no run of pgbench: neither progress nor a report", len(lines) or 1)
-    runs, intervals, notes = read_runs(outputs, _run, blame=0)
+    runs, intervals, notes = read_runs(outputs, _run, lines, blame=0)
     if len([run for run in runs if run.lost]) > 1:
         raise FormatError(
             f"of {len(runs)} reports only the ends are there, and no 'number of clients' tells them apart; "
@@ -357,7 +360,7 @@ def _totals(report: PgbenchReport) -> _Totals:
         if not rate.value:
             raise FormatError("the rate is 0, which contradicts the number of transactions", rate.line)
     if processed and _type(report) == "multiple scripts":
-        _check_scripts(report, processed)
+        _check_scripts(report)
     return _Totals(
         clients=_clients(report),
         processed=processed,
@@ -374,13 +377,20 @@ def _clients(report: PgbenchReport) -> int | None:
     return whole_number(text, "the number of clients", line)
 
 
-def _check_scripts(report: PgbenchReport, processed: Figure) -> None:
-    """Raise FormatError where one of several scripts is missing, and so a part of the workload's name."""
-    counts = [script.statistics.maybe("transactions") for script in report.scripts.values()]
-    if sum(count.value for count in counts if count) < processed.value:
+def _check_scripts(report: PgbenchReport) -> None:
+    """Raise FormatError where one of several scripts is missing, and so a part of the workload's name.
+
+    Their targets tell. Their transactions do not add up to all, for threads count them without a lock.
+    """
+    found = [script.statistics for script in report.scripts.values()]
+    targets = [
+        target.value
+        for one in found
+        if "transactions" in one.values and (target := one.maybe("weight", _TARGET))
+    ]
+    if len(targets) < len(found) or sum(targets) < _MIN_TARGETS:
         raise FormatError(
-            "the report is not complete: the scripts up to this line do not account for all transactions",
-            report.end,
+            "the report is not complete: the scripts up to this line are not all that were run", report.end
         )
 
 

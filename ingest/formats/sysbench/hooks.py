@@ -274,9 +274,10 @@ class _Ticks:
 class HookRun:
     """What the hooks of one run printed. ``opened`` is the line of a list that is not closed, 0 if it is.
 
-    ``text_report`` is the line in which sysbench's own report begins, 0 if there is none.
+    ``line`` is its first. ``text_report`` is that in which sysbench's own report begins, 0 if there is none.
     """
 
+    line: int = 1
     header_threads: int | None = None
     ticks: _Ticks = field(default_factory=_Ticks)
     final: _Report | None = None
@@ -378,7 +379,7 @@ def hook_runs(lines: Iterable[str], *, first_line: int = 1) -> list[HookRun]:
 
     ``first_line`` is the number of the first of these lines.
     """
-    runs = [HookRun()]
+    runs = [HookRun(first_line)]
     for piece in _pieces(lines, first_line):
         report, error = None, None
         if piece.kind == "object":
@@ -387,7 +388,7 @@ def hook_runs(lines: Iterable[str], *, first_line: int = 1) -> list[HookRun]:
             except FormatError as bad:
                 error = bad
         if _begins_another(runs[-1], piece, report):
-            runs.append(HookRun(opened=runs[-1].opened_again))
+            runs.append(HookRun(piece.line, opened=runs[-1].opened_again))
             runs[-2].opened -= runs[-1].opened
         run = runs[-1]
         _sort(run, piece)

@@ -72,7 +72,7 @@ def parse(source: Source) -> ParsedReport:
         raise FormatError("no run of sysbench: neither its banner nor a report", line=len(source.lines))
     tests = [output for output in outputs if output.is_a_test]
     tests = tests or [output for output in outputs if output.summary][:1] or outputs[:1]
-    runs, intervals, notes = read_runs(tests, _run)
+    runs, intervals, notes = read_runs(tests, _run, lines)
     untitled = [output for output in tests if not output.version]
     if len(untitled) > 1:
         titles = ", ".join(quoted(title) for title in dict.fromkeys(output.title for output in untitled))

@@ -24,7 +24,7 @@ def parse(source: Source) -> ParsedReport:
     if not found:
         raise FormatError("no report of sysbench that is complete", line=len(source.lines))
     source.limits.check("runs", len(found))
-    runs, intervals, notes = read_runs(found, _run)
+    runs, intervals, notes = read_runs(found, _run, source.lines)
     warnings = missing_line_end(source) + notes
     if any(one.metric == PERCENTILE for run in runs for one in run.readings):
         warnings.append(PERCENTILE_UNSAID)

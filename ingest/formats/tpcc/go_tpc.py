@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
-from ingest.formats.outputs import MAX_THREADS, Read, bounded, in_order, measured, read_runs, whole_lines
+from benchdash.results.readings import LOWER, Reading, reading
+from ingest.formats.go_measurements import go_fields, go_number, go_times
+from ingest.formats.outputs import MAX_THREADS, Read, bounded, in_order, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tpcc.transactions import NEW_ORDER, TRANSACTIONS, WORKLOAD
@@ -27,9 +28,11 @@ _CLOSING = re.compile(r"tpmC: .*, efficiency: \S+%")
 _COMMAND = re.compile(r"\bgo-tpc\b.{0,400}\btpcc\b.{0,400}\brun\b|\bgo-tpc\b.{0,400}\btpcc\b.{0,400}")
 _THREADS = re.compile(r"(?:^|\s)(?:-T|--threads)[ =]?([0-9]{1,7})\b")
 _WAREHOUSES = re.compile(r"(?:^|\s)--warehouses[ =]([0-9]{1,9})\b")
-_PERCENTILE = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,2})?)th\(ms\)")
-_FIELD = re.compile(r"([A-Za-z0-9.()]{2,12}): ([^,\s]{1,30})")
-_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+# Of CH-benCHmark, which runs the queries of TPC-H beside TPC-C.
+_WORKERS = re.compile(r"Finished: ([0-9]{1,7}) OLTP workers, ([0-9]{1,7}) OLAP workers")
+_OLAP = "olap_workers"
+_WITH_QUERIES = "CH-benCHmark"
+_TOOL = "go-tpc"
 # The two rates of new orders are computed one after another.
 _TOLERANCE = 0.01
 # No response time is counted as a longer one.
@@ -55,7 +58,7 @@ def parse(source: Source) -> ParsedReport:
     """
     lines, warnings = whole_lines(source, closing=_CLOSING)
     outputs = _outputs(lines)
-    runs, intervals, notes = read_runs(outputs, _run)
+    runs, intervals, notes = read_runs(outputs, _run, lines)
     return ParsedReport(runs, intervals, {"tool": "go-tpc"}, bounded(warnings + notes))
 
 
@@ -63,6 +66,7 @@ def parse(source: Source) -> ParsedReport:
 class _Output:
     """What one run printed. ``summary`` and each interval have the fields of a line by its transaction."""
 
+    line: int = 0
     last_line: int = 1
     options: dict[str, int] = field(default_factory=dict)
     threads: int | None = None
@@ -93,6 +97,8 @@ def _outputs(lines: Sequence[str]) -> list[_Output]:
             at_hand.queries = at_hand.queries or number
         elif (rates := _RATES.fullmatch(text)) and not at_hand.rates:
             at_hand.rates = rates[1], rates[2] or "", number
+        elif workers := _WORKERS.fullmatch(text):
+            at_hand.threads, at_hand.options[_OLAP] = int(workers[1]), int(workers[2])
         elif command := _COMMAND.search(text):
             if at_hand.begins:
                 outputs.append(at_hand)
@@ -100,6 +106,7 @@ def _outputs(lines: Sequence[str]) -> list[_Output]:
             _take_command(at_hand, text[command.start() :])
         else:
             continue
+        at_hand.line = at_hand.line or number
         at_hand.last_line = number
     return [*outputs, at_hand] if at_hand.begins or not outputs else outputs
 
@@ -112,10 +119,7 @@ def _take_command(output: _Output, command: str) -> None:
 
 
 def _take(output: _Output, part: str, transaction: str, failed: bool, fields: str, line: int) -> None:
-    values = {
-        name: measured(text, line, "is not a number that go-tpc prints", pattern=_NUMBER)
-        for name, text in _FIELD.findall(fields)
-    }
+    values = go_fields(fields, line, _TOOL)
     if part == "Current":
         # The lines of an interval are in the order of the alphabet.
         name = f"{transaction}_err" if failed else transaction
@@ -136,28 +140,26 @@ def _run(output: _Output, key: str) -> Read:
     """Raise FormatError where the rates are missing, or do not fit to the summary."""
     if output.queries and not output.rates:
         raise FormatError("the queries of TPC-H have no rate; of go-tpc, only tpcc is read", output.queries)
-    if output.rates is None:
+    if output.rates is None and NEW_ORDER not in output.summary:
         raise FormatError(
             "no 'tpmC: ...' line: go-tpc was stopped, or the file is cut off after this line",
             output.last_line,
         )
-    new_orders, total, line = output.rates
-    rate = measured(new_orders, line, "is not a rate that go-tpc prints", pattern=_NUMBER)
+    new_orders, total, line = output.rates or ("", "", output.last_line)
+    rate = go_number(new_orders, line, _TOOL) if new_orders else output.summary[NEW_ORDER][0].get("TPM", 0.0)
     if not rate:
         raise FormatError("0 tpmC: not one order was placed", line)
     if output.threads is not None and not 1 <= output.threads <= MAX_THREADS:
         raise FormatError(f"{output.threads} is not a number of threads", line)
     readings = [reading("nopm", rate)]
     if total:
-        readings.append(
-            reading("tpm", measured(total, line, "is not a rate that go-tpc prints", pattern=_NUMBER))
-        )
+        readings.append(reading("tpm", go_number(total, line, _TOOL)))
     readings += _of_summary(output, rate, line)
     options: dict[str, Fact] = dict(output.options)
     run = ParsedRun(
         readings=tuple(readings),
         key=key,
-        workload=WORKLOAD,
+        workload=_WITH_QUERIES if options.get(_OLAP) else WORKLOAD,
         threads=output.threads,
         duration_s=max((fields.get("Takes(s)", 0.0) for fields, _ in output.summary.values()), default=None),
         options=options,
@@ -175,7 +177,7 @@ def _of_summary(output: _Output, rate: float, line: int) -> Iterator[Reading]:
         errors = sum(fields.get("Count", 0.0) for fields in output.errors.values())
         yield reading("errors_per_s", errors / seconds)
     for transaction, (fields, at) in output.summary.items():
-        times = {metric: value for name, value in fields.items() if (metric := _metric(name))}
+        times = go_times(fields)
         # A histogram of two digits may print a percentile that is above the greatest time, but no average.
         if not in_order(times.get("latency_avg", 0.0), times.get("latency_max", _LONGEST_MS)):
             raise FormatError(f"the average time of {transaction} is above its greatest", at)
@@ -183,19 +185,14 @@ def _of_summary(output: _Output, rate: float, line: int) -> Iterator[Reading]:
             yield Reading(f"{transaction}.{metric}", value, "ms", LOWER)
 
 
-def _metric(name: str) -> str:
-    """Return ``latency_p99_9`` for ``99.9th(ms)``; empty for what is no time of a transaction."""
-    if percentile := _PERCENTILE.fullmatch(name):
-        return percentile_metric(float(percentile[1]))
-    return {"Avg(ms)": "latency_avg", "Max(ms)": "latency_max"}.get(name, "")
-
-
 def _notes(output: _Output, total: str) -> Iterator[str]:
     if not output.summary:
         yield "no '[Summary]' lines: only the rates are read"
     elif missing := [name for name in TRANSACTIONS if name not in output.summary]:
         yield f"the summary has no line for {', '.join(missing)}"
-    if not total:
+    if output.rates is None:
+        yield f"no 'tpmC' line after line {output.last_line}: the new orders are those of the summary"
+    elif not total:
         yield "no tpmTotal: an older go-tpc, and the rate of all transactions is not read"
     if output.threads is None:
         yield "how many threads there were, go-tpc does not print: its sender says it"
@@ -212,7 +209,7 @@ def _table(output: _Output, key: str) -> Iterator[Intervals]:
     rows = []
     for position, interval in enumerate(output.intervals, start=1):
         orders = interval.get(NEW_ORDER, {})
-        times = {metric: value for name, value in orders.items() if (metric := _metric(name))}
+        times = go_times(orders)
         total = sum(fields.get("TPM", 0.0) for fields in interval.values())
         rows.append((float(position), total, orders.get("TPM", 0.0), *(times.get(name) for name in names)))
     if rows:

@@ -35,7 +35,8 @@ _COUNTS = re.compile(
 )
 _SECONDS = re.compile(r"in ([0-9]{1,9}) sec\.")
 _CHECK = re.compile(r"([A-Z][A-Za-z-]{1,20}): [0-9.]{1,8}% .*\[NG\] \*")
-_RATE = re.compile(r"(\S{1,30}) TpmC")
+_RATE = re.compile(r"(\S{1,30}) Tpm[Cc]")
+_COMMAND = re.compile(r"\btpcc_start\s.+")
 _INTERVAL = re.compile(
     r"([0-9]{1,9}), trx: ([0-9]{1,12}), 95%?: ([0-9.]{1,20}), 99%?: ([0-9.]{1,20}), max_rt: ([0-9.]{1,20})"
     r", ([0-9]{1,12})\|[0-9.]{1,20}, ([0-9]{1,12})\|[0-9.]{1,20}, ([0-9]{1,12})\|[0-9.]{1,20}"
@@ -76,7 +77,7 @@ def parse(source: Source) -> ParsedReport:
         raise FormatError(
             "data was loaded, and no test was run: send the output of tpcc_start", max(len(lines), 1)
         )
-    runs, intervals, notes = read_runs(outputs, _run)
+    runs, intervals, notes = read_runs(outputs, _run, lines)
     return ParsedReport(runs, intervals, {"tool": "tpcc-mysql"}, bounded(warnings + notes))
 
 
@@ -97,10 +98,14 @@ class _Counts:
 
 @dataclass(slots=True)
 class _Output:
-    """What one run printed: its counts by the transaction's number, and the rate with its line."""
+    """What one run printed: its counts by the transaction's number, and the rate with its line.
 
-    line: int
-    last_line: int
+    ``asked`` are the parameters of the command, where it stands above the run.
+    """
+
+    line: int = 0
+    last_line: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
     parameters: dict[str, int] = field(default_factory=dict)
     has_started: bool = False
     counts: dict[int, _Counts] = field(default_factory=dict)
@@ -118,7 +123,7 @@ class _Output:
 
 def _outputs(lines: Sequence[str]) -> list[_Output]:
     outputs: list[_Output] = []
-    at_hand = _Output(1, 1)
+    at_hand = _Output()
     section = ""
     is_loader = False
     for number, line in enumerate(lines, start=1):
@@ -126,7 +131,7 @@ def _outputs(lines: Sequence[str]) -> list[_Output]:
         if _BANNER.fullmatch(text) or (text == _STARTS and at_hand.has_started) or at_hand.rate:
             if at_hand.begins:
                 outputs.append(at_hand)
-                at_hand = _Output(number, number)
+                at_hand = _Output()
             section, is_loader = "", False
         if _LOADER.fullmatch(text):
             is_loader = True
@@ -157,8 +162,14 @@ def _take(output: _Output, text: str, line: int, section: str) -> None:
         output.new.append(tuple(map(float, new.groups())))
     elif old := _OLD_INTERVAL.fullmatch(text):
         output.old.append(tuple(map(float, old.groups())))
+    elif command := _COMMAND.search(text):
+        for name, letter in (("warehouse", "w"), ("connection", "c")):
+            if value := re.search(rf"\s-{letter} ?([0-9]{{1,9}})(?!\S)", command[0]):
+                output.asked[name] = int(value[1])
+        return
     else:
         return
+    output.line = output.line or line
     output.last_line = line
 
 
@@ -172,14 +183,15 @@ def _run(output: _Output, key: str) -> Read:
     rate = measured(text, line, "is not a rate that tpcc-mysql prints", pattern=_NUMBER)
     if not rate:
         raise FormatError("0 TpmC: not one order was placed", line)
-    connections = output.parameters.get("connection")
+    parameters = output.asked | output.parameters
+    connections = parameters.get("connection")
     if connections is not None and not 1 <= connections <= MAX_THREADS:
         raise FormatError(f"{connections} is not a number of connections", output.line)
     notes = list(_notes(output))
     options: dict[str, Fact] = {}
     for parameter, name in (("warehouse", "warehouses"), ("rampup", "rampup"), ("measure", "duration")):
-        if parameter in output.parameters:
-            options[name] = output.parameters[parameter]
+        if parameter in parameters:
+            options[name] = parameters[parameter]
     run = ParsedRun(
         readings=(reading("nopm", rate), *_counted(output, rate, line)),
         key=key,
@@ -212,7 +224,7 @@ def _counted(output: _Output, rate: float, line: int) -> Iterator[Reading]:
 def _notes(output: _Output) -> Iterator[str]:
     if len(output.counts) < len(TRANSACTIONS) or not output.seconds:
         yield f"'{_RAW}' is missing or not complete: only the new orders a minute are read"
-    if "connection" not in output.parameters:
+    if "connection" not in output.asked | output.parameters:
         yield "how many connections there were is missing: it stands before the measuring starts"
     if output.failed_checks:
         yield f"the tool's own check failed for {', '.join(dict.fromkeys(output.failed_checks))}"

@@ -111,6 +111,19 @@ def test_an_error_anywhere_refuses_the_whole_file(error):
     assert message.startswith("mysqlslap failed, and its times are no measurement: ")
 
 
+def test_an_error_behind_the_last_block_is_of_another_run_and_is_told():
+    report = read(f"{block()}mysqlslap: Error when connecting to server: 1040 Too many connections\n")
+    assert values(report.runs[0])["qps"] == 4000
+    assert report.warnings[0].startswith("behind the last block: mysqlslap failed")
+
+
+def test_blocks_as_web_pages_show_them_are_read():
+    lines = [line.strip().replace(": 0", ":0") for line in block().splitlines()]
+    (run,) = read("\n".join(lines[1:]) + "\n").runs
+    assert values(run)["qps"] == 4000
+    assert mysqlslap.recognise("\n".join(lines).encode())
+
+
 def test_an_error_loses_its_password():
     query = "CREATE USER a IDENTIFIED BY 'geheim'"
     assert "geheim" not in refusal(f"mysqlslap: Cannot run query {query} ERROR : denied\n")[1]

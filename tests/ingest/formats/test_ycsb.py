@@ -311,3 +311,12 @@ def test_no_report_raises_anything_but_a_format_error(rows):
 def test_no_text_raises_anything_but_a_format_error(text):
     with suppress(FormatError):
         parse(text)
+
+
+def test_reports_that_a_document_indents_and_that_begin_with_the_rate_are_runs_of_their_own():
+    lines = report(section()).splitlines()
+    turned = "\n".join(f"      {line}" for line in [lines[1], lines[0], *lines[2:]])
+    text = f"Workload A:\n\n{turned}\n\nWorkload B:\n\n{turned}\n"
+    assert ycsb.recognise(text.encode())
+    parsed = ycsb.parse(Source(text.encode()))
+    assert [run.heading for run in parsed.runs] == ["Workload A", "Workload B"]

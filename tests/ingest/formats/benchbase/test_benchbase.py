@@ -122,3 +122,15 @@ def test_the_user_in_an_address_is_left_where_it_is():
 def test_the_other_files_of_a_run_are_refused_with_the_name_of_the_one_that_is_read(head):
     with pytest.raises(FormatError, match=r"nearest to benchbase_json, .* send its summary\.json"):
         parse(Source(f"{head}\n0,410.2,38.9\n".encode()))
+
+
+def test_a_goodput_a_little_above_the_throughput_is_one_and_new_orders_of_oltpbench_are_read():
+    line = (
+        "20:57:54,318 (DBWorkload.java:896) INFO  - Rate limited reqs/s: Results(nanoSeconds=60000000000, "
+        "measuredRequests=3000) = 50.0 requests/sec (throughput), 50.3 requests/sec (goodput)\n"
+        "20:57:54,318 (DBWorkload.java:902) INFO  - TPM-C: 1349\n"
+    )
+    (run,) = benchbase_log.parse(Source(line.encode())).runs
+    found = {reading.metric: reading.value for reading in run.readings}
+    assert (found["ops_per_s"], found["tps"], found["nopm"]) == (50.0, 50.3, 1349.0)
+    assert run.workload == "tpcc"

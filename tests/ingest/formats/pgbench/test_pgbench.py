@@ -269,8 +269,18 @@ def test_one_of_several_scripts_cut_off_is_refused_for_the_workload_would_have_a
     text = report(("<builtin: select only>", "multiple scripts")) + script
     assert refusal(text) == (
         19,
-        "the report is not complete: the scripts up to this line do not account for all transactions",
+        "the report is not complete: the scripts up to this line are not all that were run",
     )
+
+
+def test_scripts_whose_transactions_do_not_add_up_are_read_for_threads_count_without_a_lock():
+    scripts = "".join(
+        f"SQL script {number}: {name}.sql\n - weight: 1 (targets 50.0% of total)\n"
+        f" - {count} transactions (50.0% of total, tps = 200.0)\n"
+        for number, name, count in ((1, "a", 399), (2, "b", 397))
+    )
+    (run,) = read(report(("<builtin: select only>", "multiple scripts")) + scripts).runs
+    assert run.workload == "a.sql b.sql"
 
 
 def test_progress_lines_that_are_not_understood_are_told():

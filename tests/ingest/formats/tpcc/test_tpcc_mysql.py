@@ -95,3 +95,11 @@ def test_no_cut_of_an_output_gives_another_rate():
 def test_rates_that_were_picked_out_are_refused_with_what_to_do():
     with pytest.raises(FormatError, match="nearest to tpcc_mysql, but its rates stand alone"):
         parse_any(Source(b"a.log:        24600.000 TpmC\nb.log:        23600.000 TpmC\n"))
+
+
+def test_the_command_says_connections_where_the_output_does_not():
+    end = NEW[NEW.index("<Raw Results>") :].replace("TpmC\n", "Tpmc\n")
+    (run,) = parse(f"$ ./tpcc_start -h db -w 80 -c200 -r 300 -l 1800\n{end}").runs
+    assert (run.threads, run.options["warehouses"], values(run)["nopm"]) == (200, 80, 24600)
+    (whole,) = parse(f"$ ./tpcc_start -h db -w 80 -c200\n{NEW}").runs
+    assert whole.threads == 32

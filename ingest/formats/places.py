@@ -1,0 +1,184 @@
+"""The places of a document that results of the same workload stand in, and the names that tell them apart."""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Protocol
+
+from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
+from ingest.formats.headings import said_by
+from ingest.formats.product_names import split_product_version
+from ingest.formats.report import ParsedRun, listed
+from ingest.masking import mask_text
+
+_MAX_NAME_LENGTH = 150
+_VERSION = re.compile(r"(?:(?:version|release)\s+)?v?(?P<version>\d+(?:\.\d+)+\S*)", re.IGNORECASE)
+# What a benchmark ran on is no product that it measured.
+_RUNTIMES = re.compile(
+    r"(?:jdk|java|jvm|openjdk|graal\w*|corretto|zulu|temurin|node|python|jmh)\b", re.IGNORECASE
+)
+# Names of repetitions: of one setting, at another time.
+_REPETITION = re.compile(
+    r"(?:\W*(?:runs?|iterations?|repetitions?|repeat|rounds?|trials?|attempts?|pass|samples?)?\W*"
+    r"(?:no\W*)?(?:[0-9]{1,4}(?:st|nd|rd|th)?)?\W*(?:of [0-9]{1,4})?"
+    r"(?:runs?|iterations?|repetitions?|rounds?|trials?|attempts?|pass)?\W*"
+    r"|.{0,20}[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.{0,40}|.{0,40}[0-9]{1,2}:[0-9]{2}:[0-9]{2}.{0,20})",
+    re.IGNORECASE,
+)
+
+
+class DocumentPlace(Protocol):
+    """What stands above results, and what was measured there."""
+
+    @property
+    def headings(self) -> tuple[str, ...]: ...
+    @property
+    def caption(self) -> str: ...
+    def workloads(self) -> AbstractSet[object]: ...
+
+
+def names_of(places: Sequence[DocumentPlace], *, nameless: str = "") -> list[str]:
+    """Return a name for each place: places with results of the same workload have different ones.
+
+    A place without any text above it is called ``nameless`` with its number.
+    """
+    paths = [place.headings for place in places]
+    above = _shared(paths)
+    below = _shared([path[above:][::-1] for path in paths])
+    names: list[str] = []
+    used: dict[str, set[object]] = defaultdict(set)
+    for number, (place, path) in enumerate(zip(places, paths, strict=True), start=1):
+        own = path[above : len(path) - below]
+        name = " / ".join(own) or place.caption or (path[-1] if path else nameless and f"{nameless} {number}")
+        name = " ".join(mask_text(name[:_MAX_NAME_LENGTH]).split())
+        choices = [name, *([f"{name}: {place.caption}"[:_MAX_NAME_LENGTH]] if own and place.caption else [])]
+        choices += [f"{name} ({count})" for count in range(2, len(places) + 2)]
+        chosen = next(choice for choice in choices if used[choice].isdisjoint(place.workloads()))
+        used[chosen] |= place.workloads()
+        names.append(chosen)
+    return names
+
+
+def _shared(paths: Sequence[Sequence[str]]) -> int:
+    """Return how many of their first items all of the paths have in common."""
+    return sum(1 for _ in takewhile(lambda items: len(set(items)) == 1, zip(*paths, strict=False)))
+
+
+def versions_of(names: Sequence[str]) -> list[tuple[str | None, str]] | None:
+    """Return product, or None, and version of each name; None unless all names say that alone."""
+    found = [version for name in names if (version := _version_in(name))]
+    return found if found and len(found) == len(names) else None
+
+
+def _version_in(name: str) -> tuple[str | None, str] | None:
+    if found := _VERSION.fullmatch(name):
+        return None, found["version"]
+    product, version = split_product_version(name)
+    is_version = version is not None and _VERSION.fullmatch(version) is not None
+    return (product, str(version)) if is_version and not _RUNTIMES.match(product) else None
+
+
+def decision(what: str, names: Sequence[str], places: Sequence[DocumentPlace], *, as_versions: bool) -> str:
+    """Return the sentence about what was made of the names, and how the sender says otherwise."""
+    distinct = list(dict.fromkeys(filter(None, names)))
+    shown = listed([repr(name) for name in distinct])
+    has_headings = any(place.headings or place.caption for place in places)
+    why = "their headings tell" if has_headings else "nothing but their order tells"
+    kind = "version" if as_versions else "configuration"
+    example = distinct[0].replace('"', "?")
+    return (
+        f"{what}, which {why} apart: each is a {kind} ({shown}). "
+        f"If they are machines or anything else, say so in the field 'map', such as "
+        f'{{"{example}": {{"hardware": "..."}}}}; if they are repetitions, send one {kind} for all'
+    )
+
+
+# --- outputs of tools in a document -----------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Place:
+    """The runs under the same headings and the same text, by their positions."""
+
+    headings: tuple[str, ...]
+    caption: str
+    positions: list[int] = field(default_factory=list)
+    identities: set[object] = field(default_factory=set)
+
+    def workloads(self) -> AbstractSet[object]:
+        return self.identities
+
+
+def told_apart(
+    runs: Sequence[ParsedRun], first_lines: Sequence[int], lines: Sequence[str]
+) -> tuple[list[ParsedRun], list[str]]:
+    """Return runs with their headings, and a warning where those tell runs of one workload apart.
+
+    ``first_lines`` are the numbers of the lines in which the runs begin. Runs of one workload are versions or
+    configurations where they stand under different headings, or below different texts. Where they stand under
+    the same ones, or these only count them, they are repetitions.
+    """
+    if len({_identity(run) for run in runs}) == len(runs):
+        return list(runs), []
+    places = _places(runs, first_lines, lines)
+    seen: dict[object, list[_Place]] = defaultdict(list)
+    for place in places:
+        for identity in place.workloads():
+            seen[identity].append(place)
+    names = names_of(places)
+    by_place = dict(zip(map(id, places), names, strict=True))
+    shared = [[by_place[id(place)] for place in found] for found in seen.values() if len(found) > 1]
+    is_needed = any(not all(map(_REPETITION.fullmatch, found)) for found in shared)
+    versions = versions_of(names) if is_needed else None
+    result = list(runs)
+    for number, (place, name) in enumerate(zip(places, names, strict=True)):
+        product, version = versions[number] if versions else (None, None)
+        for position in place.positions:
+            run = runs[position]
+            result[position] = replace(
+                run,
+                headings=place.headings or ((place.caption,) if place.caption else ()),
+                heading=name if is_needed and not versions else "",
+                product=run.product or product,
+                version=run.version or version,
+            )
+    if not is_needed:
+        return result, []
+    what = "the same workload was run in several places of the document"
+    return result, [decision(what, names, places, as_versions=versions is not None)]
+
+
+def _identity(run: ParsedRun) -> object:
+    return run.workload, run.threads, run.product, run.version, run.build, run.configuration
+
+
+def _places(runs: Sequence[ParsedRun], first_lines: Sequence[int], lines: Sequence[str]) -> list[_Place]:
+    blocks = list(document_blocks(lines))
+    starts = [block.line for block in blocks]
+    found: dict[tuple[tuple[str, ...], str], _Place] = {}
+    before: tuple[DocumentBlock, str] | None = None
+    for position, (run, line) in enumerate(zip(runs, first_lines, strict=True)):
+        block = blocks[max(bisect_right(starts, line) - 1, 0)]
+        caption = _caption(block, line, lines)
+        if not caption and before and before[0] is block:
+            caption = before[1]
+        before = block, caption
+        place = found.setdefault((block.headings, caption), _Place(block.headings, caption))
+        place.positions.append(position)
+        place.identities.add(_identity(run))
+    return list(found.values())
+
+
+def _caption(block: DocumentBlock, line: int, lines: Sequence[str]) -> str:
+    """Return the text above code, or a line with a colon right above a run; empty if it says nothing."""
+    if block.kind is BlockKind.CODE:
+        text = " ".join(one.lstrip("*-\u2022 ") for one in block.caption)
+    else:
+        near = [one.strip() for one in lines[max(line - 3, block.line - 1) : line - 1]]
+        above = next(filter(None, reversed(near)), "")
+        text = plain_text(above) if above.endswith((":", "：")) else ""
+    return "" if said_by(text).is_empty else text.rstrip(":：")[:_MAX_NAME_LENGTH]
