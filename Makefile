@@ -6,12 +6,15 @@ NEEDED_DISK_MB := 1000
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
+# Else each of the many processes of a start or of the tests compiles all of benchdash again: half a second.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A Python that went away with an upgrade of the machine took what was installed for it along.
 $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
 # --- what people type -----------------------------------------------------------------------------------------
 
-.PHONY: help run test slow scenario examples schemathesis lint fuzz cuts screenshots bench bench-detection requirements upgrade clean
+.PHONY: help run test slow scenario examples schemathesis lint fuzz cuts screenshots first-charts bench bench-detection requirements upgrade clean
 help:
 	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
 	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
@@ -26,6 +29,7 @@ help:
 	@echo 'make examples      ask the API again for the examples of its schema'
 	@echo 'make schemathesis  ask a live server whatever the schema allows, and more; about five minutes of CPU'
 	@echo 'make screenshots   take the pictures of the documentation again'
+	@echo 'make first-charts  how many clicks and seconds it is to a first chart, while make run is running'
 	@echo 'make bench-detection  measure how changes are found, beside public detectors; SHARED=../shared'
 	@echo 'make requirements  pin and hash what pyproject.toml asks for; what is pinned already stays'
 	@echo 'make upgrade       the same, with the newest versions that pyproject.toml allows'
@@ -73,6 +77,9 @@ bench-detection: .venv/bench.stamp
 screenshots: .venv/dev.stamp node_modules/.stamp
 	@$(VENV) -m tests.screenshots
 
+first-charts: .venv/dev.stamp
+	@$(VENV) -m tests.first_charts
+
 clean:
 	rm -rf .venv node_modules .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -112,7 +119,8 @@ deployment: .venv/dev.stamp
 
 pytest: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 	@echo '== Tests'
-	@$(VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+	@# More of them than cores: one third of their time tests wait for a browser, a server or a clock.
+	@$(VENV) -m pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 fuzz-a-minute: .venv/fuzz.stamp
 	@echo '== Fuzzing'

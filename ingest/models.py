@@ -65,6 +65,7 @@ class Upload(models.Model):
     FINISHED: ClassVar[frozenset[str]] = frozenset(
         {State.IMPORTED, State.PARTIAL, State.REFUSED, State.DELETED}
     )
+    WITH_RUNS: ClassVar[frozenset[str]] = frozenset({State.IMPORTED, State.PARTIAL})
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
     raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="uploads")

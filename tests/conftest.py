@@ -1,6 +1,7 @@
 """Fixtures of all tests: the SMTP server, the Celery worker and the browser."""
 
 import asyncio
+import gc
 import os
 
 import pytest
@@ -244,7 +245,16 @@ class _NoSkippedBrowser:
             )
 
 
+def pytest_collection_finish():
+    """Keep all that is loaded out of garbage collection, and collect seldom, as the web server does."""
+    gc.enable()
+    gc.freeze()
+    gc.set_threshold(50_000, 5, 5)
+
+
 def pytest_configure(config):
+    # What is loaded from here until the first test stays.
+    gc.disable()
     is_controller = not hasattr(config, "workerinput")
     if is_controller and os.environ.get("CI", "").lower() in {"1", "true", "yes"}:
         config.pluginmanager.register(_NoSkippedBrowser(), "no-skipped-browser")

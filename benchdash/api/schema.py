@@ -207,7 +207,7 @@ _TAGS = {
     "curves": "Scaling curves in figures.",
     "latency": "Distributions of response times.",
     "sweep": "One setting varied.",
-    "nights": "The newest groups of a branch against its baseline.",
+    "nights": "The newest commits or nights of a branch against its baseline.",
     "overview": "The morning of a project.",
     "gate": "Whether a commit or a release may pass.",
     "baselines": "What branches are held against.",

@@ -36,7 +36,7 @@ from benchdash.results.points import read_points
 from benchdash.results.queries import ids_called
 from benchdash.results.readings import UNKNOWN
 from benchdash.results.thinning import thinned
-from benchdash.results.wording import change, metric_name, number, share
+from benchdash.results.wording import change, counted, metric_name, number, share
 
 _MAX_WORDS: Final = 10
 _DEFAULT_GROUPS: Final = 60
@@ -179,11 +179,12 @@ class HistoryAnswer(ToolAnswer):
 
     def in_words(self) -> str:
         one = self.series
-        threads = "" if one.threads is None else f" at {one.threads} threads"
+        threads = "" if one.threads is None else f" at {counted(one.threads, 'thread')}"
         unit = f" in {one.unit}" if one.unit else ""
         head = (
             f"{one.metric_in_words}{unit} ({_DIRECTIONS[one.direction]}) of {one.workload}{threads},"
-            f" {one.place} on {one.hardware}, configuration {one.configuration}: {self.total} groups."
+            f" {one.place} on {one.hardware}, configuration {one.configuration}:"
+            f" {counted(self.total, 'group')}."
         )
         rows = [
             (
@@ -396,7 +397,7 @@ def _not_shown(left: int, total: int, *, is_thinned: bool) -> str:
     if not left:
         return ""
     which = "; extremes and both sides of changes are among those shown" if is_thinned else ""
-    return f"{left} of {total} groups are not shown{which}."
+    return f"{left} of {counted(total, 'group')} are not shown{which}."
 
 
 def _thinned(among: Sequence[int], values: Sequence[float], most: int, begins: set[int]) -> list[int]:

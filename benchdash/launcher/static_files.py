@@ -1,6 +1,7 @@
 """Static files under ``var/static``, collected again when they change."""
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 _QUALITY = 9
 _BEST_QUALITY = 11
 _LARGE_BYTES = 1_000_000
+# Folders of files that no page asks for: of other programs' pages, which we do not show.
+_NOT_SHOWN = ["redoc", "rest_framework"]
 
 
 def packed(content: bytes) -> bytes:
@@ -34,7 +37,12 @@ class QuickStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] 
     """Compress a little less than possible: somebody waits for ``make run``."""
 
     def create_compressor(self, **options: Any) -> Compressor:
-        return _QuickCompressor(**options)
+        # Only who mends a script asks for its source map, and these are larger than all the rest.
+        return _QuickCompressor(**{**options, "extensions": [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]})
+
+    def compress_files(self, paths: Iterable[str]) -> Any:
+        # Pages ask by the names that hold a digest; the same files by their own names are sent as they are.
+        return super().compress_files(set(paths).intersection(self.hashed_files.values()))
 
 
 def collect() -> None:
@@ -43,7 +51,7 @@ def collect() -> None:
     if mark.exists() and mark.read_text() == state:
         return
     settings.STORAGES["staticfiles"] = {"BACKEND": f"{__name__}.{QuickStorage.__name__}"}
-    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0, ignore_patterns=_NOT_SHOWN)
     mark.write_text(state)
 
 

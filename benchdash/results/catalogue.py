@@ -86,11 +86,18 @@ def uses_of_versions(versions: Collection[int]) -> dict[int, Use]:
     return _uses(runs.annotate(Count("pk"), Max("started_at")))
 
 
-def is_only_of_pull_requests() -> Q:
-    """Select the versions that were measured for pull requests and nowhere else."""
-    places = VersionPlace.objects.filter(version=OuterRef("pk"))
-    requests = places.filter(of_pull_requests())
-    return Q(Exists(requests)) & ~Q(Exists(places.exclude(of_pull_requests())))
+def is_only_of_pull_requests(kind: str) -> Q:
+    """Select the things of a kind that were measured for pull requests and nowhere else.
+
+    ``kind``: ``version``, ``product``, ``hardware``, ``configuration`` or ``workload``.
+    """
+    model: type[Model] = Series if kind == "workload" else VersionPlace
+    places = model._default_manager.filter(**{kind: OuterRef("pk")})
+    return Q(Exists(places.filter(of_pull_requests()))) & ~Q(Exists(places.exclude(of_pull_requests())))
+
+
+def has_pull_requests(project: Project) -> bool:
+    return VersionPlace.objects.filter(of_pull_requests(), project=project).exists()
 
 
 def uses_of_hardware(project: Project) -> dict[int, Use]:
@@ -252,20 +259,22 @@ def run_rows(runs: Collection[int]) -> list[RunRow]:
 def run_choices(project: Project, *, product: str | None) -> dict[str, list[str]]:
     """Return the names by which runs are found, by the name of their filter; one statement.
 
-    Versions are the newest first, of one ``product`` if it is given.
+    Versions are the newest first, of one ``product`` if it is given. What only pull requests have is left
+    out.
     """
-    versions = ServerVersion.objects.filter(project=OuterRef("pk"))
+    versions = ServerVersion.objects.filter(~is_only_of_pull_requests("version"), project=OuterRef("pk"))
     if product is not None:
         versions = versions.filter(product__name=product)
     # Versions of two products may be written alike and sorted apart.
     newest = versions.values("version").annotate(newest=Max("sort_key")).order_by("-newest", "version")
-    names = {
-        "product": _names(Product),
-        "version": ArraySubquery(newest.values("version")[:_MAX_VERSIONS]),
-        "workload": _names(Workload),
-        "hardware": _names(Hardware),
-        "configuration": _names(Configuration),
+    named: dict[str, type[Model]] = {
+        "product": Product,
+        "workload": Workload,
+        "hardware": Hardware,
+        "configuration": Configuration,
     }
+    names = {kind: _names(model, ~is_only_of_pull_requests(kind)) for kind, model in named.items()}
+    names["version"] = ArraySubquery(newest.values("version")[:_MAX_VERSIONS])
     found = Project.objects.values_list(*names.values()).get(pk=project.pk)
     return dict(zip(names, found, strict=True))
 
@@ -333,9 +342,12 @@ class Offered(NamedTuple):
     threads: Sequence[int | None]
 
 
-def offered_series(project: Project) -> Offered:
-    """Return what the series of a project offer to choose from; one statement."""
-    rows = _rows(_OFFERED, {"project": project.pk})
+def offered_series(project: Project, branches: Collection[str] = ()) -> Offered:
+    """Return what the series of a project offer to choose from; one statement.
+
+    What only pull requests have is left out, unless their branches are named.
+    """
+    rows = _rows(_OFFERED, {"project": project.pk, "pull_requests": PATTERN, "branches": [*branches]})
     return Offered(
         places=[place for *place, _, _, kind in rows if kind == _IS_PLACE],
         workloads=[workload for *_, workload, _, kind in rows if kind == _IS_WORKLOAD],
@@ -350,7 +362,8 @@ _OFFERED: Final = """
     FROM (
         SELECT product_id, branch, line, build, hardware_id, configuration_id, counterpart, workload_id,
             threads, grouping(product_id, workload_id, threads) AS kind
-        FROM results_series WHERE project_id = %(project)s
+        FROM results_series
+        WHERE project_id = %(project)s AND (branch !~ %(pull_requests)s OR branch = ANY(%(branches)s))
         GROUP BY GROUPING SETS (
             (product_id, branch, line, build, hardware_id, configuration_id, counterpart),
             (workload_id), (threads)

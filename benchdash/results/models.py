@@ -402,7 +402,7 @@ class _RunCount(models.Model):
         abstract = True
 
     def __str__(self) -> str:
-        return f"{self.runs} runs"
+        return counted(self.runs, "run")
 
 
 class SurroundingsCount(_RunCount):

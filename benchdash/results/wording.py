@@ -101,8 +101,17 @@ COUNTERPART: Final = "Measured with"
 
 
 def counted(number: int, noun: str) -> str:
-    """Write ``1 run``, ``1,200 runs``."""
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+    """Write ``1 run``, ``1,200 runs``, ``2 more branches``."""
+    return f"{count(number)} {of_several(noun) if number != 1 else noun}"
+
+
+def of_several(noun: str) -> str:
+    """Return the plural of a noun: ``runs``, ``addresses``, ``entries``, ``series``."""
+    if noun.endswith("series"):
+        return noun
+    if noun.endswith("y") and not noun.endswith(("ay", "ey", "oy")):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
 
 
 def change(value: float | None) -> str:

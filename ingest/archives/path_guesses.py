@@ -33,10 +33,9 @@ _MOST: Final = 0.6
 _USUAL_THREADS: Final = frozenset(
     [*(2**n for n in range(15)), 6, 10, 12, 20, 24, 40, 48, 50, 80, 96, 100, 192, 200, 384, 400, 768, 1000]
 )
-_OF_A_PLACE: Final = ("product", "version", "hardware")
 _OWN_FIELDS: Final = ("product", "version", "hardware", "workload", "repetition", "session", "started_at")
 # What all names share of these says nothing of the files to come.
-_OF_ONE_RUN: Final = ("repetition", "session", "started_at")
+_OF_ONE_RUN: Final = ("repetition", "session")
 _SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", "json", "md"})
 _MAX_GROUPS: Final = 8
 # Two names alone do not show what varies.
@@ -89,11 +88,11 @@ def propose(
     """
     own = own_words or {}
     names = [_Name(path, words_in(path, known), own.get(path, NO_WORDS)) for path in sorted(paths)]
+    if not names:
+        return Proposal()
     if all(one in name.own.fields for name in names for one in ("product", "version", "workload")):
-        named = [_joined(word for word in name.words if word.field not in name.own.fields) for name in names]
-        return Proposal(
-            fields={name: value for name, value in _common_to(named).items() if name in _OF_A_PLACE}
-        )
+        # A part of the name that nobody knows is no setting then, but often the name of a report.
+        said = {*said, "workload", "configuration"}
     _leave_to_files(names)
     if len(names) < 2:
         return Proposal(fields=_of_all(names[0].words, names))
@@ -207,6 +206,7 @@ class _Variable:
     meanings: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     is_in_file_name: bool = False
     before: str = ""
+    behind: str = ""
     inner: list["_Variable"] = dataclasses.field(default_factory=list)
 
 
@@ -225,9 +225,21 @@ class _Draft:
     slots: Sequence[_Slot]
 
     def read(self, name: _Name) -> dict[str, Any] | None:
-        """Return the fields that the pattern gives; None where it does not fit."""
+        """Return the fields that the pattern gives, None where it does not fit.
+
+        Without what joins the workload: ``part=8`` does not make it another one than the name says.
+        """
         parts = self.pattern.match(name.path)
-        return None if parts is None else PathMap(self.parts, self.fields).read(parts)
+        if parts is None:
+            return None
+        return PathMap(self.parts, self.fields).read(
+            {one: text for one, text in parts.items() if one not in self.others}
+        )
+
+    @property
+    def others(self) -> Collection[str]:
+        """The names of which nothing says what they are."""
+        return [one for one in self.pattern.other_names if one not in self.parts]
 
     def meant(self, name: _Name) -> dict[str, Any]:
         """Return the fields that the words of a name give."""
@@ -290,6 +302,8 @@ def _of_words(words: Sequence[Word]) -> _Variable:
 
 
 _TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
+# In the name of a folder a version of something else stays whole: ``kernel-6.8``.
+_FOLDER_TOKEN: Final = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)*|.", re.DOTALL)
 
 
 def _gap(texts: Sequence[str]) -> list[_Part]:
@@ -299,19 +313,20 @@ def _gap(texts: Sequence[str]) -> list[_Part]:
     if len({text.count("/") for text in texts}) > 1:
         raise PatternError("the names are of different depths")
     parts: list[_Part] = []
-    for number, piece in enumerate(zip(*(text.split("/") for text in texts), strict=True)):
-        parts += ["/"] if number else []
-        parts += _piece(piece)
-    return parts
+    *folders, last = zip(*(text.split("/") for text in texts), strict=True)
+    for piece in folders:
+        parts += [*_piece(piece, _FOLDER_TOKEN), "/"]
+    return parts + _piece(last)
 
 
-def _piece(texts: Sequence[str]) -> list[_Part]:
-    tokens = [_TOKEN.findall(text) for text in texts]
+def _piece(texts: Sequence[str], token: re.Pattern[str] = _TOKEN) -> list[_Part]:
+    tokens = [token.findall(text) for text in texts]
     if len({len(one) for one in tokens}) == 1:
         return _token_by_token(tokens)
     back = _common(one[::-1] for one in tokens)
-    # A number behind a part that is missing in some names: ``ro.64``, ``ro.long.64``.
-    if all(len(one) > back + 1 and one[-1 - back].isdecimal() for one in tokens):
+    # A number behind a part that is missing in some names: ``ro.64``, ``ro.long.64``; not ``ahi0``, ``tp96``.
+    joints = {one[-2 - back] if len(one) > back + 1 and one[-1 - back].isdecimal() else "" for one in tokens}
+    if len(joints) == 1 and "" not in joints:
         left = ["".join(one[: -1 - back]) for one in tokens]
         numbers = _Variable([one[-1 - back] for one in tokens])
         return [*_piece(left), numbers, "".join(tokens[0][len(tokens[0]) - back :])]
@@ -379,6 +394,8 @@ def _without_neighbours(parts: Sequence[_Part]) -> list[_Part]:
     for before, part in pairwise(joined):
         if isinstance(part, _Variable) and isinstance(before, str):
             part.before = before
+        elif isinstance(before, _Variable) and isinstance(part, str):
+            before.behind = part
     return joined
 
 
@@ -440,8 +457,14 @@ def _name_unknowns(
         if not variable.field and (swallowed := _swallowed(variable, constants, used)):
             variable.field = swallowed
             used.add(swallowed)
-    numbers = [one for one in variables if not one.field and all(text.isdecimal() for text in one.texts)]
-    for variable in reversed(numbers):
+    for variable in variables:
+        if not variable.field and any(one.field and one.texts == variable.texts for one in variables):
+            variable.field = ANY_PART
+    numbers = [
+        one for one in variables[::-1] if not one.field and all(text.isdecimal() for text in one.texts)
+    ]
+    # Where several may be the threads, it is the one with the largest values.
+    for variable in sorted(numbers, key=lambda one: -max(map(int, one.texts))):
         variable.field = _number_called(variable, names, used)
         used.add(variable.field)
     if isinstance(parts[-1], _Variable) and _SUFFIXES.issuperset(parts[-1].texts):
@@ -457,7 +480,11 @@ def _name_unknowns(
         is_too_long = max(map(len, variable.texts)) > _MAX_TEXT_LENGTH
         if not variable.field and (is_too_long or _says_what_the_file_says(variable, names)):
             variable.field = ANY_PART
-        elif not variable.field and "workload" not in {*used, *constants} and has_workload(variable.texts):
+        elif (
+            not variable.field
+            and "workload" not in {*used, *constants, *said}
+            and has_workload(variable.texts)
+        ):
             variable.field = "workload"
             used.add("workload")
     wanted = _wanted_names(names, {*used, *constants, *said})
@@ -515,19 +542,23 @@ def _number_called(variable: _Variable, names: Sequence[_Name], used: Collection
     values = [int(text) for text in variable.texts]
     printed = [name.own.threads for name in names]
     word = re.search(r"([a-z]+)([-_=]?)$", variable.before.lower())
-    if "threads" not in used:
-        are_printed = all(one in (None, value) for one, value in zip(printed, values, strict=True))
-        if are_printed and (any(printed) or (variable.is_in_file_name and _USUAL_THREADS.issuperset(values))):
+    unit = re.match(r"[a-z]+", variable.behind.lower())
+    if "threads" not in used and all(
+        one in (None, value) for one, value in zip(printed, values, strict=True)
+    ):
+        may_be_usual = variable.is_in_file_name and unit is None and _USUAL_THREADS.issuperset(values)
+        if any(printed) or may_be_usual:
             return "threads"
     is_major = word is not None and word[1] in _NUMBERED_BY_MAJOR and all(9 <= one <= 30 for one in values)
     if is_major and "version" not in used and not _is_said(names, "version"):
         return "version"
-    stands_alone = word is None or word[2] != ""
-    follow_each_other = max(values) - min(values) < 2 * len(set(values)) + 2
+    stands_alone = (word is None or word[2] != "") and unit is None
+    # Repetitions are counted from 0 or 1; what begins later is the number of a machine, or a size.
+    are_counted = min(values) < 2 and max(values) < 2 * len(set(values)) + 2
     for name in ("repetition", *([] if variable.is_in_file_name else ["session"])):
-        if stands_alone and follow_each_other and name not in used and not _is_said(names, name):
+        if stands_alone and are_counted and name not in used and not _is_said(names, name):
             return name
-    return _other_name(word[1] if word else "part", used)
+    return _other_name(unit[0] if unit else word[1] if word else "part", used)
 
 
 def _other_name(name: str, used: Collection[str]) -> str:
@@ -599,26 +630,17 @@ def _by_path(drafts: Sequence[_Draft | None], names: Sequence[_Name]) -> Proposa
     return Proposal(ANY_FILE, {WHOLE_PATH: own}, common)
 
 
-def _common_to(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    first, *others = given or [{}]
-    return {name: value for name, value in first.items() if all(one.get(name) == value for one in others)}
-
-
 def _fields_of(name: _Name, drafts: Iterable[_Draft | None]) -> dict[str, Any]:
-    for draft in drafts:
-        of_it = draft is not None and name.path in draft.paths
-        if draft and of_it and (parts := draft.pattern.match(name.path)) is not None:
-            # Each file has a configuration of its own anyway, so this may be made of several parts.
-            others = {one for one in draft.pattern.other_names if one not in draft.parts}
-            read = PathMap(draft.parts, draft.fields).read(
-                {one: parts[one] for one in parts if one not in others}
-            )
-            if others:
-                texts = [parts[one] for one in draft.pattern.names if one in others]
-                read["configuration"] = " ".join([*filter(None, [read.get("configuration")]), *texts])
-            fields = _with_plain_numbers(read) | draft.meant(name)
-            return fields if _has_numbers(fields) else _joined(name.words)
-    return _joined(name.words)
+    draft = next((one for one in drafts if one is not None and name.path in one.paths), None)
+    read = draft.read(name) if draft else None
+    if draft is None or read is None:
+        return _joined(name.words)
+    # Each file has a configuration of its own anyway, so this may be made of several parts.
+    parts = draft.pattern.match(name.path) or {}
+    texts = [read.get("configuration"), *(parts[one] for one in draft.others)]
+    own = {"configuration": " ".join(filter(None, texts))} if draft.others else {}
+    fields = _with_plain_numbers(read | own) | draft.meant(name)
+    return fields if _has_numbers(fields) else _joined(name.words)
 
 
 def _of_all(words: Iterable[Word], names: Sequence[_Name]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ a person to confirm.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 PRODUCTS: Final = {
@@ -63,9 +64,33 @@ _WORKLOADS: Final = {
         )
     },
 }
-# A version of these behind the name of the tool is that of the tool.
-_TOOL_VERSIONS: Final = {"sysbench": ("0.4", "0.5", "1.0", "1.1"), "jmh": ("1.",), "ycsb": ("0.",)}
+# Behind these words stands no version of a product: that of a tool, a system or a compiler, or a parameter.
+_NO_PRODUCTS: Final = {
+    "sysbench": ("0.4", "0.5", "1.0", "1.1"),
+    "jmh": ("1.",),
+    "ycsb": ("0.",),
+    **dict.fromkeys(
+        (
+            *(
+                "ubuntu",
+                "debian",
+                "centos",
+                "rhel",
+                "rocky",
+                "almalinux",
+                "fedora",
+                "sles",
+                "linux",
+                "kernel",
+            ),
+            *("gcc", "clang", "llvm", "glibc", "jdk", "openjdk", "java", "jre", "python", "docker", "cuda"),
+            *("zipf", "zipfian", "theta", "skew", "alpha", "ratio", "rate", "fillfactor", "scale", "sf"),
+        ),
+        ("",),
+    ),
+}
 _FIRST_YEAR: Final = 1990
+_LAST_YEAR: Final = 2099
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +110,8 @@ class Word:
     def means_itself(self) -> bool:
         """Whether the field is the text, so that a pattern needs no mapping for it."""
         value = self.values.get(self.field)
-        return len(self.values) == 1 and (
-            value == int(self.text) if isinstance(value, int) else value == self.text
-        )
+        is_number = isinstance(value, int) and self.text.isdecimal()
+        return len(self.values) == 1 and value == (int(self.text) if is_number else self.text)
 
 
 _Meaning = Callable[[re.Match[str]], Mapping[str, Any] | None]
@@ -185,15 +209,34 @@ def _undotted(found: re.Match[str]) -> dict[str, Any] | None:
 
 
 def _dotted(found: re.Match[str]) -> dict[str, Any] | None:
-    """Read a version, unless a word such as ``rep`` stands right before it, or a tool that has this one."""
-    before = found.string[: found.start()].lower()
-    word = re.search(r"[a-z]*$", before)
-    if word and word[0] not in ("", "v", *_BEFORE_A_VERSION):
+    """Read a version, unless it is a date or belongs to the word before it: ``rep1.2``, ``gcc-13.2``."""
+    before = re.search(r"([a-z]*)([-_= ]?)$", found.string[: found.start()].lower())
+    word, gap = before.groups() if before else ("", "")
+    if not gap and word not in ("", "v", *_BEFORE_A_VERSION):
         return None
-    for tool, versions in _TOOL_VERSIONS.items():
-        if before.rstrip("-_ ").endswith(tool) and found["it"].startswith(versions):
-            return None
-    return {"version": found["it"]} if int(found["it"].partition(".")[0]) < _FIRST_YEAR else None
+    if found["it"].startswith(_NO_PRODUCTS.get(word, ())) or re.match(r"\d\d\.0\d\.\d\d$", found["it"]):
+        return None
+    years = [int(part) for part in found["it"].split(".") if part.isdecimal() and len(part) == 4]
+    is_date = any(_FIRST_YEAR <= year <= _LAST_YEAR for year in years)
+    return None if is_date else {"version": found["it"]}
+
+
+def _time(found: re.Match[str]) -> dict[str, Any] | None:
+    """Read a day, with or without a time: ``20250815_130000``, ``2025.08.15-13.00``, ``15.08.2025``."""
+    if _is_iso(found["it"]):
+        return {"started_at": found["it"]}
+    parts = re.findall(r"\d+", found["it"])
+    digits = "".join(reversed(parts) if len(parts[0]) == 2 else parts)
+    text = f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}" + (f"T{digits[8:]}" if digits[8:] else "")
+    return {"started_at": text} if _is_iso(text) else None
+
+
+def _is_iso(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _product(found: re.Match[str]) -> dict[str, Any]:
@@ -202,34 +245,80 @@ def _product(found: re.Match[str]) -> dict[str, Any]:
 
 def _folder(found: re.Match[str]) -> dict[str, Any] | None:
     """Read what stands before the version in the name of a folder, ``mariadb-java-client-1.5.3``."""
-    return None if found["it"].lower() in _TOOL_VERSIONS else {"product": found["it"]}
+    is_none = found["it"].lower() in _NO_PRODUCTS or re.fullmatch(_REPETITION, found["it"], re.IGNORECASE)
+    return None if is_none else {"product": found["it"]}
 
 
 def _number(name: str) -> _Meaning:
     return lambda found: {name: int(found["it"])}
 
 
+_POSTGRES: Final = "postgresql|postgres|pgsql|pg"
 _VERSION: Final = r"\d+(?:\.\d+){1,3}(?:-?(?:snapshot|ga|rc\d*|beta\d*|alpha\d*))?"
 _THREADS: Final = "threads?|thrds?|thr|th|clients?|conns?|connections?|users?|vus?"
-_REPETITION: Final = "repetition|repeat|rep|run|res|iteration|iter|trial|try|round|sample|attempt|pass"
+_REPETITION: Final = "repetition|repeat|rep|run|res|iteration|iter|trial|try|round|sample|attempt|pass|r"
+_GERMAN_DATE: Final = r"[0-3]\d\.[01]\d\.20\d\d"
+_DATE: Final = r"20\d\d(?P<gap>[-._]?)[01]\d(?P=gap)[0-3]\d"
 # The surest first.
 _RULES: Final = (
     _Rule(
         "started_at",
-        re.compile(r"(?<!\d)(?P<it>20\d\d(-?)[01]\d\2[0-3]\d[T_-][0-2]\d(:?)[0-5]\d(?:\3[0-5]\d)?)(?!\d)"),
+        re.compile(
+            rf"(?<![A-Za-z\d])(?P<it>{_DATE}[T_-]?[0-2]\d(?P<colon>[-:.]?)[0-5]\d(?:(?P=colon)[0-5]\d)?)(?!\d)"
+        ),
+        _time,
     ),
+    _Rule(
+        "started_at", re.compile(rf"(?<![A-Za-z\d])(?<!\d\.)(?P<it>{_DATE}|{_GERMAN_DATE})(?!\d|\.\d)"), _time
+    ),
+    # A machine by its address in a private network, or by its whole name.
+    _Rule(
+        "hardware",
+        re.compile(
+            r"(?<![\w.-])(?P<it>(?:ip-)?(?:10|172|192)[.-]\d{1,3}[.-]\d{1,3}[.-]\d{1,3})(?![\w.-]*\d)(?=[/_]|$)"
+        ),
+    ),
+    _Rule(
+        "hardware",
+        re.compile(
+            r"(?:^|(?<=/))(?P<it>[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*\.(?:com|net|org|local|lan|internal))(?=/)",
+            re.IGNORECASE,
+        ),
+    ),
+    _Rule("hardware", _alone(r"(?P<it>\d+-?(?:cores?|v?cpus?|c)[-_]?\d+gb?)")),
     _Rule(
         "hardware",
         _alone(r"(?P<it>[a-z]{1,3}\d[a-z]{0,3}[._-](?:\d{0,2}xlarge|large|medium|small|micro|metal))"),
     ),
     _Rule("hardware", _alone(r"(?P<it>[a-z]\d[a-z]?-(?:standard|highmem|highcpu)-\d+)")),
     _Rule("hardware", _alone(r"(?P<it>c\d+r\d+)")),
-    _Rule("hardware", _alone(r"(?P<it>(?:bench|host|node|box|machine)-?\d+)")),
-    _Rule("hardware", _alone(r"(?P<it>\d+-?cores?)")),
+    _Rule("hardware", _alone(r"(?P<it>(?:bench-?\d{1,2}|(?:host|node|box|machine)-?\d+))")),
+    _Rule("hardware", _alone(r"(?P<it>\d+-?(?:cores?|v?cpus?))")),
+    _Rule(
+        "commit",
+        re.compile(
+            r"(?<![A-Za-z0-9])(?<![0-9a-f]{4}-)(?P<it>(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40})"
+            r"(?![A-Za-z0-9]|-[0-9a-f]{4}-)"
+        ),
+    ),
     _Rule(
         "version",
         _alone(rf"(?P<it>(?P<product>{_either(_BEFORE_A_VERSION)})(?P<digits>\d{{2,6}})(?P<build>v\d)?)"),
         _undotted,
+    ),
+    _Rule(
+        "version",
+        _alone(rf"(?P<it>(?P<product>{_POSTGRES})-?(?P<major>[123]\d(?:beta\d|rc\d|devel)))"),
+        lambda found: {"product": "PostgreSQL", "version": found["major"].lower()},
+    ),
+    # The folder of a build of Percona's has the number of its release behind the version.
+    _Rule(
+        "version",
+        re.compile(
+            r"(?<![A-Za-z0-9])(?P<product>percona-server|percona|ps|pxc)[-_]v?(?P<it>\d\.\d\.\d+-\d{1,2}(?:\.\d)?)(?=/)",
+            re.IGNORECASE,
+        ),
+        lambda found: {"product": _BEFORE_A_VERSION[found["product"].lower()], "version": found["it"]},
     ),
     _Rule(
         "product",
@@ -251,10 +340,20 @@ _RULES: Final = (
     ),
     _Rule(
         "version",
-        _alone(r"(?P<it>(?P<product>postgresql|postgres|pgsql|pg)-(?P<digits>[123]\d)(?P<build>(?!))?)"),
+        _alone(rf"(?P<it>(?P<product>{_POSTGRES})-(?P<digits>[123]\d)(?P<build>(?!))?)"),
         _undotted,
     ),
-    _Rule("threads", _alone(rf"(?P<it>\d+)[-_]?(?:{_THREADS}|t)"), _number("threads")),
+    _Rule(
+        "version",
+        _alone(r"(?P<it>(?P<product>mysql|mariadb)[-_]?(?P<major>(?<=l[-_])[89]|(?<=b[-_])1[012]))(?=/)"),
+        lambda found: {"product": _BEFORE_A_VERSION[found["product"].lower()], "version": found["major"]},
+    ),
+    _Rule(
+        "repetition",
+        _alone(r"(?P<it>(?P<number>\d+)(?:st|nd|rd|th))[-_ ]?(?:run|round|try|pass|iteration)"),
+        lambda found: {"repetition": int(found["number"])},
+    ),
+    _Rule("threads", _alone(rf"(?P<it>\d+)[-_ ]?(?:{_THREADS}|t)"), _number("threads")),
     _Rule(
         "threads",
         _alone(rf"(?:{_THREADS}|dop|concurrency|conc|nt|t|c)[-_=]?(?P<it>\d+)"),

@@ -32,6 +32,9 @@ MAX_COMPANIONS: Final = 50
 _BESIDE = re.compile(rf"(.+)\.(?:{'|'.join(COMPANION_WORDS)})(?:\.(?:txt|csv|log|out))?")
 # What is true of the machine is true of all results in its folder.
 _OF_THE_MACHINE = re.compile(r"(?:lscpu|cpuinfo|uname|free|systeminfo)(?:\.(?:txt|log|out))?")
+# Names of tools say what a file is, and not what it is of: ``vmstat_16.log`` lies beside ``sysbench_16.log``.
+_TOOLS = ("sysbench", "pgbench", "ycsb", "hammerdb", "mysqlslap", "tpcc", "sar", *COMPANION_WORDS)
+_TOOL_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_TOOLS)})(?![A-Za-z0-9])", re.IGNORECASE)
 _WORD_AT_THE_END = re.compile(r"\.[A-Za-z]+$")
 _CHANGED_SETTINGS = "conf.diff"
 
@@ -61,9 +64,10 @@ def plan(paths: Iterable[str], rules: PathRules, companions: Collection[str] = (
     - What fits a companion pattern goes with the results of which the same names are the same: those in its
       folder and below or, where there are none, those elsewhere. Without names, it goes with all results in
       its folder and below.
-    - ``X.vmstat.txt`` and the like go with ``X.txt`` or ``X.sysbench.txt``, and so do those of ``companions``
-      (known by their content) whatever their suffixes; configuration files and facts of the machine go with
-      the results in their folder and below, the nearest of each name.
+    - ``X.vmstat.txt`` and the like go with ``X.txt`` or ``X.sysbench.txt``. Those of ``companions`` (known by
+      their content) go with the result that has the same name but for names of tools, or with the only one in
+      the folder where they are called like a tool. Configuration files and facts of the machine go with the
+      results in their folder and below, the nearest of each name.
 
     Raises PatternError where a result would have too many companions.
     """
@@ -96,15 +100,15 @@ def plan(paths: Iterable[str], rules: PathRules, companions: Collection[str] = (
 
 
 def may_be_companions(paths: Iterable[str], rules: PathRules) -> list[str]:
-    """Return the paths of which only the content tells whether they lie beside a result of the same stem."""
+    """Return the paths of which only the content tells whether they lie beside a result."""
     kinds = _Kinds.of(sorted(paths), rules)
     stems: dict[str, list[str]] = defaultdict(list)
     for path in (*kinds.results, *kinds.others):
-        stems[bare_stem(path)].append(path)
+        stems[_common_name(path)].append(path)
     return [
         path
-        for alike in stems.values()
-        if len(alike) > 1 and not kinds.results.keys().isdisjoint(alike)
+        for name, alike in stems.items()
+        if (len(alike) > 1 or name == _folder(name)) and not kinds.results.keys().isdisjoint(alike)
         for path in alike
     ]
 
@@ -179,7 +183,7 @@ class _Results:
                 self._below[folder].append(path)
             for stem in {path, _stem(path)}:
                 self._like[stem].append(path)
-            self._bare[bare_stem(path)].append(path)
+            self._bare[_common_name(path)].append(path)
 
     def below(self, folder: str) -> Sequence[str]:
         return self._below[folder]
@@ -189,12 +193,16 @@ class _Results:
         return self._like[path]
 
     def of_stem(self, path: str) -> Sequence[str]:
-        """Return the results beside a companion that have its stem; none where they are several results."""
-        found = self._bare[bare_stem(path)]
+        """Return the results beside a companion that have its name; none where they are several results."""
+        name = _common_name(path)
+        found = self._bare[name]
+        if not found and name == _folder(name):
+            found = [one for one in self._below[name] if _folder(one) == name]
         return found if len({_stem(one) for one in found}) == 1 else ()
 
     def why_none_owns(self, path: str) -> str:
-        if self._bare[bare_stem(path)]:
+        name = _common_name(path)
+        if self._bare[name] or (name == _folder(name) and self._below[name]):
             return "several results have its name, and nothing says beside which of them it lies"
         return "it lies beside a result that is not here"
 
@@ -269,6 +277,12 @@ def _folders(path: str) -> list[str]:
 
 def _stem(path: str) -> str:
     return _folder(path) + PurePosixPath(_name(path)).stem
+
+
+def _common_name(path: str) -> str:
+    """Return a name without those of tools: ``a/t04`` of ``a/vmstat_t04.log``, ``a/`` of ``a/vmstat.log``."""
+    name = _TOOL_WORD.sub("", _name(bare_stem(path)))
+    return _folder(path) + re.sub(r"[._-]{2,}", "_", name).strip("._-")
 
 
 def bare_stem(path: str) -> str:

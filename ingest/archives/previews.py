@@ -15,6 +15,7 @@ from ingest.archives.containers import Container
 from ingest.archives.files import FileSet, missing_in_words
 from ingest.archives.path_guesses import MAX_FILES_BY_PATH, OwnWords, Proposal, propose
 from ingest.archives.path_patterns import ANY_FILE, WHOLE_PATH, PathMap, PathPattern, PathRules, field_called
+from ingest.archives.path_words import words_in
 from ingest.archives.plan import PlannedFile, bare_stem
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.sysbench.query_ratios import USUAL_WORKLOADS, likely_workloads
@@ -129,6 +130,8 @@ def preview(
     shown = {cell.field for row in rows for cell in row.cells if cell.source == "name"} | {*proposal.fields}
     columns = [*SHOWN, *(name for name in FIELDS if name in shown and name not in SHOWN)]
     in_order = [replace(row, cells=[_cell_of(row, name) for name in columns]) for row in rows]
+    beside = {path for file in file_set.plan.files for path in file.companions}
+    troubles = {one.path: one.trouble for one in looked if one.trouble and one.path not in beside}
     return FolderPreview(
         pattern=proposal.pattern,
         parts=proposal.parts,
@@ -139,15 +142,16 @@ def preview(
         columns=columns,
         rows=in_order,
         no_results=[
-            *((one.path, one.trouble) for one in looked if one.trouble and one.path not in _used(file_set)),
-            *sorted(file_set.plan.ignored.items()),
+            *troubles.items(),
+            *(
+                (path, reason)
+                for path, reason in sorted(file_set.plan.ignored.items())
+                if path not in troubles
+            ),
+            *((one.path, one.reason) for one in container.refused),
         ],
         notes=list(_notes(rows, {one.path: one for one in results}, rules)),
     )
-
-
-def _used(file_set: FileSet) -> set[str]:
-    return {path for file in file_set.plan.files for path in file.companions} | file_set.plan.ignored.keys()
 
 
 def _cell_of(row: FileGuess, name: str) -> FieldGuess:
@@ -339,7 +343,7 @@ def _notes(rows: Sequence[FileGuess], looked: Mapping[str, _Looked], rules: Path
 
 
 def _contradictions(rows: Sequence[FileGuess], looked: Mapping[str, _Looked]) -> Iterator[str]:
-    """Yield where a file is called a workload of sysbench that is not one of those its numbers point to."""
+    """Yield where names say another workload than the numbers, or another version than the files."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         likely = looked[row.path].own.likely_workloads
@@ -350,6 +354,17 @@ def _contradictions(rows: Sequence[FileGuess], looked: Mapping[str, _Looked]) ->
             found[called, likely[0]].append(row.path)
     for (called, by_ratio), paths in found.items():
         yield f"called {called}, but the ratio of reads and writes is that of {by_ratio}: {_named(paths)}"
+    versions: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        of_file = {cell.field: cell.value for cell in row.cells if cell.source == "file"}.get("version")
+        of_name = next((one.values["version"] for one in words_in(row.path) if "version" in one.values), "")
+        if of_file and of_name and not f"{of_file}.".startswith(f"{of_name}."):
+            versions[of_name, of_file].append(row.path)
+    for (of_name, of_file), paths in versions.items():
+        yield (
+            f"the name says version {of_name}, the file {of_file}, which counts unless you say another: "
+            f"{_named(paths)}"
+        )
 
 
 def _named(paths: Sequence[str]) -> str:

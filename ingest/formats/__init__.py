@@ -41,18 +41,34 @@ _COMPANIONS = f"{__name__}.companions"
 FORMATS = {name: cast(Format, module) for name, module in sorted(find_formats(__name__, __path__))}
 
 
+# Tables of a document mostly repeat what a tool printed above them.
+_TABLES = "qps_table"
+
+
 def recognise(source: Source) -> str:
-    """Return the name of the one format that knows this file.
+    """Return the name of the one format that knows this file: of a tool, where it holds tables beside.
 
     Raise FormatError where none or more than one does.
+    """
+    return _recognise(source)[1][0]
+
+
+def _recognise(source: Source) -> tuple[Source, list[str]]:
+    """Return the text to read, the format that it is read as, and that of the tables beside it if any are.
+
+    What most lines begin with is taken away where it hides what a tool printed.
     """
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
     names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
     if not names and source.metric:
         asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in FORMATS.items()}
         names = [name for name, knows in asked.items() if knows and knows(source.head)]
-    if len(names) == 1:
-        return names[0]
+    if not names and (bare := source.without_what_lines_begin_with()):
+        names = [name for name, one in FORMATS.items() if name != _TABLES and one.recognise(bare.head)]
+        source = bare if names else source
+    names.sort(key=_TABLES.__eq__)
+    if len(names) == 1 or (len(names) == 2 and names[1] == _TABLES):
+        return source, names
     if names:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"
@@ -69,12 +85,20 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
     source = _streams_with_a_result(source, [FORMATS[name]] if name else FORMATS.values())
-    name = name or recognise(source)
+    names = [name] if name else []
+    if not names:
+        source, names = _recognise(source)
+    name, *beside = names
+    tables = "tables beside it are read where the field 'format' names the format 'qps_table'"
     try:
-        return name, _parse(source, name)
+        report = _parse(source, name)
     except FormatError as error:
         line = None if error.line is None else source.line_in_file(error.line)
-        raise FormatError(source.with_lines_in_file(error.message), line, read_as=name) from None
+        message = source.with_lines_in_file(error.message)
+        raise FormatError(f"{message}; {tables}" if beside else message, line, read_as=name) from None
+    if beside:
+        report = replace(report, warnings=(*report.warnings, f"read as {name} alone; {tables}"))
+    return name, report
 
 
 def _streams_with_a_result(source: Source, formats: Iterable[Format]) -> Source:

@@ -11,29 +11,44 @@ EXAMPLE_HEAD = "'workload,threads,tps,latency_p95'"
 # What only this tool prints, on a line of its own or as a part of one.
 _MARKS: Mapping[str, str] = {
     "k6": r"^ *(?:[█■] TOTAL RESULTS|(?:checks_total|http_req_duration|iteration_duration)\.{3,}:)"
+    r"|\"http_req_duration\" ?:"
     r"|^running \([0-9hms.]+\), [0-9]+/[0-9]+ VUs, ",
     "fio": r"^ *fio-[0-9]+\.[0-9]+|^[\w -]{1,60}: \(g=[0-9]+\): rw=|\"fio version\" ?:"
     r"|^ *(?:READ|WRITE): bw=[0-9.]+[KMGT]i?B/s|^ +(?:read|write) ?: IOPS=",
     "db_bench of RocksDB or LevelDB": r"^ops_sec\tmb_sec\t|^[\w.]+ +: +[0-9.]+ micros/op\b",
     "wrk": r"^Running [0-9]+\w+ test @ \S+$|^ +[0-9]+ threads and [0-9]+ connections$"
     r"|^ +Thread Stats +Avg +Stdev",
-    "ApacheBench (ab)": r"^This is ApacheBench, Version|^Concurrency Level: +[0-9]+$",
-    "hey": r"^ +Requests/sec:\t[0-9.]+$|^Response time histogram:$",
+    "ApacheBench (ab)": r"^This is ApacheBench, Version|^Concurrency Level: +[0-9]+$"
+    r"|^Requests per second: +[0-9.]+ \[#/sec\]",
+    "hey, oha or ghz": r"^ +Requests/sec:\t[0-9.]+$|^Response time histogram:$",
     "memtier_benchmark": r"^ALL STATS$|^Type +Ops/sec +Hits/sec",
-    "redis-benchmark": r"^====== [\w() ]{1,80} ======$|^\"test\",\"rps\",\"avg_latency_ms\"",
+    "redis-benchmark": r"^====== [\w() ]{1,80} ======$|^\"test\",\"rps\",\"avg_latency_ms\""
+    r"|^[\w() ]{1,80}: [0-9.]+ requests per second",
     "JMeter": r"^timeStamp,elapsed,label,responseCode|^summary [+=] +[0-9]+ in ",
     "Locust": r"^Type,Name,(?:Request Count|# requests),|^\"Type\",\"Name\",\"# requests\"",
     "Gatling": r"^(?:Simulation [\w.]+ completed in|> request count +[0-9]+ \(OK=)",
     "vegeta": r"^Requests +\[total, rate(?:, throughput)?\]",
-    "Go's testing package": r"^goos: \w+$|^Benchmark\w\S*\t? +[0-9]+\t +[0-9.]+ ns/op",
+    "Go's testing package": r"^goos: \w+$|^Benchmark\S+\s+[0-9]+\s+[0-9.]+ ns/op|\ballocs/op\b",
+    "benchstat": r"^name +old [\w/]+ +new [\w/]+ +delta$|│ +sec/op ",
     "Google Benchmark": r"^Benchmark +Time +CPU +Iterations|\"real_time\": ?[0-9.e+]+,",
     "pytest-benchmark": r"\"commit_info\": ?\{[\s\S]{0,600}\"benchmarks\": ?\["
     r"|^-+ benchmark(?: .*)?: [0-9]+ tests -+$",
-    "Criterion.rs": r"^\S.{0,200} time: +\[[0-9.]+ [nµm]?s [0-9.]+ [nµm]?s [0-9.]+ [nµm]?s\]$",
-    "BenchmarkDotNet": r"^(?:// )?\* ?Summary ?\*$|^BenchmarkDotNet[ =]v?[0-9]",
+    "Criterion.rs": r"^(?:\S.{0,200})? time: +\[[0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s\]$"
+    r"|\bcriterion-table\b",
+    "BenchmarkDotNet": r"^(?:// )?\* ?Summary ?\*$|^BenchmarkDotNet[ =]v?[0-9]"
+    r"|^\|? *Method\b.*\| *Mean\b.*\| *(?:StdDev|Gen ?0|Allocated)\b",
+    "Criterium": r"^Evaluation count : [0-9]+ in [0-9]+ samples of ",
+    "github-action-benchmark": r"^window\.BENCHMARK_DATA = ",
     "hyperfine": r"^ +Time \(mean ± σ\): ",
     "cassandra-stress": r"^type, +total ops, +op/s, |^Op rate +: +[0-9,]+ op/s",
     "perf stat": r"^ Performance counter stats for ",
+    "CockroachDB's workload tool": r"^_elapsed_+errors_+ops",
+    "BenchmarkSQL": r"\bTerm-00, +Measured tpm",
+    "TSBS": r"^loaded [0-9]+ (?:metrics|rows) in [0-9.]+sec with ",
+    "swingbench": r"^Swing[bB]ench\b",
+    "iperf": r"^\[ *ID\] Interval +Transfer +(?:Bitrate|Bandwidth)",
+    "UnixBench": r"^System Benchmarks Index ",
+    "dd": r"^[0-9]+ bytes .*copied, [0-9.e-]+ s(?:ec)?, [0-9.]+ [kMGT]?i?B/s$",
     "iozone": r"^\tIozone: Performance Test of File I/O",
     "stress-ng": r"^stress-ng: (?:info|metrc):",
 }

@@ -18,7 +18,7 @@ _THREAD_WORD = (
 )
 _THREADS = re.compile(
     rf"(?<![\w.])(?:(?P<before>[0-9][0-9,]{{0,9}})\s*-?\s*(?:concurrent\s+)?(?:{_THREAD_WORD})(?![A-Za-z])"
-    rf"|(?:{_THREAD_WORD})\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
+    rf"|(?:{_THREAD_WORD}|-t)\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
     re.IGNORECASE,
 )
 _SHORT_THREADS = re.compile(r"(?P<before>[0-9]{1,5})\s?T(?P<behind>)")
@@ -73,7 +73,20 @@ _WORKLOAD_WORD = re.compile(
 _EMPTY = frozenset(
     {
         *("a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "of", "on", "our", "over"),
-        *("per", "the", "to", "under", "using", "vs", "versus", "when", "with", "without", "sysbench"),
+        *(
+            "per",
+            "release",
+            "the",
+            "to",
+            "under",
+            "using",
+            "vs",
+            "versus",
+            "when",
+            "with",
+            "without",
+            "sysbench",
+        ),
         *("benchmark", "benchmarks", "benchmarking", "comparison", "data", "detail", "details", "figure"),
         *("evaluation", "latency", "measurement", "measurements", "numbers", "overview", "performance"),
         *("pgbench", "queries", "query", "rate", "rates", "report", "response", "result", "results"),
@@ -81,6 +94,12 @@ _EMPTY = frozenset(
         *("throughput", "time", "times", "workload", "workloads"),
         *("测试结果", "测试", "性能测试结果汇总", "性能测试", "性能", "结果", "对比", "性能对比"),
     }
+)
+# What a benchmark ran on is no product that it measured.
+_PLATFORMS = re.compile(
+    r"(?:jdk|java|jvm|openjdk|graal\w*|corretto|zulu|temurin|node|python|jmh|ubuntu|debian|linux|kernel|windows"
+    r"|macos|centos|rhel|fedora|docker|gcc|clang|go)\b",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_][\w.+/-]*|\[[^\]]*\]")
 
@@ -110,7 +129,7 @@ def said_by(text: str) -> Said:
     text = " ".join(text.split()).rstrip(":：")
     if outline := _OUTLINE.match(text):
         text = text[outline.end() :]
-    if found := _SETTING.fullmatch(text):
+    if (found := _SETTING.fullmatch(text)) and not _THREADS.fullmatch(text):
         return Said(settings={found["name"]: found["value"].strip()})
     text = _TOOL_VERSION.sub(" ", text)
     said = Said()
@@ -150,6 +169,18 @@ def said_by_all(texts: Iterable[str]) -> Said:
             rest=whole.rest or said.rest,
         )
     return whole
+
+
+def said_alone(text: str) -> Said:
+    """Return what a text says that is nothing but a version, with its product or not, or a thread count."""
+    said = said_by(text)
+    is_one = (said.version is None) != (said.threads is None)
+    if is_one and replace(said, product=None, version=None, threads=None).is_empty:
+        return said
+    product, version = product_and_version(text)
+    if version and _VERSION.fullmatch(version) and not _PLATFORMS.match(product or ""):
+        return Said(product=product, version=version)
+    return Said()
 
 
 def thread_count(head: str) -> int | None:

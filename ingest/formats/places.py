@@ -10,23 +10,19 @@ from itertools import takewhile
 from typing import Protocol
 
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
-from ingest.formats.headings import said_by
-from ingest.formats.product_names import split_product_version
+from ingest.formats.headings import Said, said_alone, said_by
 from ingest.formats.report import ParsedRun, listed
 from ingest.masking import mask_text
 
+VERSION, THREAD_COUNT, CONFIGURATION = "version", "thread count", "configuration"
 _MAX_NAME_LENGTH = 150
-_VERSION = re.compile(r"(?:(?:version|release)\s+)?v?(?P<version>\d+(?:\.\d+)+\S*)", re.IGNORECASE)
-# What a benchmark ran on is no product that it measured.
-_RUNTIMES = re.compile(
-    r"(?:jdk|java|jvm|openjdk|graal\w*|corretto|zulu|temurin|node|python|jmh)\b", re.IGNORECASE
-)
 # Names of repetitions: of one setting, at another time.
 _REPETITION = re.compile(
     r"(?:\W*(?:runs?|iterations?|repetitions?|repeat|rounds?|trials?|attempts?|pass|samples?)?\W*"
     r"(?:no\W*)?(?:[0-9]{1,4}(?:st|nd|rd|th)?)?\W*(?:of [0-9]{1,4})?"
     r"(?:runs?|iterations?|repetitions?|rounds?|trials?|attempts?|pass)?\W*"
-    r"|.{0,20}[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.{0,40}|.{0,40}[0-9]{1,2}:[0-9]{2}:[0-9]{2}.{0,20})",
+    r"|.{0,20}(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})(?![0-9]).{0,40}"
+    r"|.{0,40}[0-9]{1,2}:[0-9]{2}:[0-9]{2}.{0,20})",
     re.IGNORECASE,
 )
 
@@ -54,7 +50,7 @@ def names_of(places: Sequence[DocumentPlace], *, nameless: str = "") -> list[str
     for number, (place, path) in enumerate(zip(places, paths, strict=True), start=1):
         own = path[above : len(path) - below]
         name = " / ".join(own) or place.caption or (path[-1] if path else nameless and f"{nameless} {number}")
-        name = " ".join(mask_text(name[:_MAX_NAME_LENGTH]).split())
+        name = " ".join(mask_text(name[:_MAX_NAME_LENGTH]).split()).rstrip(":：")
         choices = [name, *([f"{name}: {place.caption}"[:_MAX_NAME_LENGTH]] if own and place.caption else [])]
         choices += [f"{name} ({count})" for count in range(2, len(places) + 2)]
         chosen = next(choice for choice in choices if used[choice].isdisjoint(place.workloads()))
@@ -68,27 +64,25 @@ def _shared(paths: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda items: len(set(items)) == 1, zip(*paths, strict=False)))
 
 
-def versions_of(names: Sequence[str]) -> list[tuple[str | None, str]] | None:
-    """Return product, or None, and version of each name; None unless all names say that alone."""
-    found = [version for name in names if (version := _version_in(name))]
-    return found if found and len(found) == len(names) else None
+def kind_of(names: Sequence[str], *, may_be_threads: bool = False) -> tuple[str, list[Said]]:
+    """Return what the names are, and what each says: versions or thread counts, if all say that alone.
+
+    Names that are configurations say nothing.
+    """
+    said = [said_alone(name) for name in names]
+    if all(one.version for one in said):
+        return VERSION, said
+    if may_be_threads and all(one.threads for one in said):
+        return THREAD_COUNT, said
+    return CONFIGURATION, [Said()] * len(names)
 
 
-def _version_in(name: str) -> tuple[str | None, str] | None:
-    if found := _VERSION.fullmatch(name):
-        return None, found["version"]
-    product, version = split_product_version(name)
-    is_version = version is not None and _VERSION.fullmatch(version) is not None
-    return (product, str(version)) if is_version and not _RUNTIMES.match(product) else None
-
-
-def decision(what: str, names: Sequence[str], places: Sequence[DocumentPlace], *, as_versions: bool) -> str:
+def decision(what: str, names: Sequence[str], places: Sequence[DocumentPlace], kind: str) -> str:
     """Return the sentence about what was made of the names, and how the sender says otherwise."""
     distinct = list(dict.fromkeys(filter(None, names)))
     shown = listed([repr(name) for name in distinct])
     has_headings = any(place.headings or place.caption for place in places)
     why = "their headings tell" if has_headings else "nothing but their order tells"
-    kind = "version" if as_versions else "configuration"
     example = distinct[0].replace('"', "?")
     return (
         f"{what}, which {why} apart: each is a {kind} ({shown}). "
@@ -133,23 +127,22 @@ def told_apart(
     by_place = dict(zip(map(id, places), names, strict=True))
     shared = [[by_place[id(place)] for place in found] for found in seen.values() if len(found) > 1]
     is_needed = any(not all(map(_REPETITION.fullmatch, found)) for found in shared)
-    versions = versions_of(names) if is_needed else None
+    kind, said = kind_of(names if is_needed else [""] * len(places))
     result = list(runs)
-    for number, (place, name) in enumerate(zip(places, names, strict=True)):
-        product, version = versions[number] if versions else (None, None)
+    for place, name, one in zip(places, names, said, strict=True):
         for position in place.positions:
             run = runs[position]
             result[position] = replace(
                 run,
                 headings=place.headings or ((place.caption,) if place.caption else ()),
-                heading=name if is_needed and not versions else "",
-                product=run.product or product,
-                version=run.version or version,
+                heading=name if is_needed and kind == CONFIGURATION else "",
+                product=run.product or one.product,
+                version=run.version or one.version,
             )
     if not is_needed:
         return result, []
     what = "the same workload was run in several places of the document"
-    return result, [decision(what, names, places, as_versions=versions is not None)]
+    return result, [decision(what, names, places, kind)]
 
 
 def _identity(run: ParsedRun) -> object:

@@ -6,8 +6,10 @@ another one, and because its lines have as many cells each.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 _DAY = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = rb"[0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -116,6 +118,7 @@ _KINDS = (
         "a level",
         rb"\[(?:info|warn|error|success|debug|INFO|WARN|WARNING|ERROR|DEBUG)\]",
     ),
+    _prefix("the name of a branch", rb"\[(?P<stream>[A-Za-z][\w ./:-]{0,60})\]", is_weak=True),
     _prefix("the mark of a quote", rb">", end=rb"(?: |(?=\n|$|>{1,2}(?:[ \n]|$)))"),
 )
 
@@ -151,6 +154,14 @@ class Prefixes:
     def has_streams(self) -> bool:
         return any("stream" in kind.pattern.groupindex for kind in self.kinds)
 
+    def seen_in(self, head: bytes) -> "Prefixes":
+        """Return the same with the first sample in the head of a file."""
+        for line in head.split(b"\n") if self.kinds else ():
+            rest = self.strip(line)
+            if len(rest) < len(line):
+                return Prefixes(self.kinds, line[: len(line) - len(rest)].decode("utf-8", "replace").strip())
+        return self
+
     def _groups(self, line: bytes) -> Iterator[dict[str, bytes]]:
         for kind in self.kinds:
             if match := kind.pattern.match(line):
@@ -171,16 +182,39 @@ def shared_prefixes(head: bytes) -> Prefixes:
             break
         kinds.append(kind)
         rest = kind.strip(rest)
-    sample = _sample(head, Prefixes(tuple(kinds))) if kinds else ""
-    return Prefixes(tuple(kinds), sample)
+    return Prefixes(tuple(kinds)).seen_in(head)
 
 
-def _sample(head: bytes, prefixes: Prefixes) -> str:
-    for line in head.split(b"\n"):
-        rest = prefixes.strip(line)
-        if len(rest) < len(line):
-            return line[: len(line) - len(rest)].decode("utf-8", "replace").strip()
-    return ""
+# Where a prefix may end: behind a blank or a mark.
+_MAX_PREFIX_LENGTH = 120
+_MAX_PREFIX_PARTS = 24
+_MIN_SHARE = 0.7
+_NUMBER = re.compile(rb"(?:(?<=\[)|^)[ \t]*[0-9]+|[0-9]+")
+_PART = re.compile(rb"[^ \t:|>\])#/+*-]*[ \t:|>\])#/+*-]")
+
+
+def prefix_of_most_lines(head: bytes) -> Prefix | None:
+    """Return what most lines of a file begin with, whatever wrote it; numbers in it may differ.
+
+    Whether it is a prefix, only what is left behind it can tell. None where lines do not begin alike.
+    """
+    lines = [_NUMBER.sub(b"0", line[:_MAX_PREFIX_LENGTH].rstrip()) + b" " for line in head.split(b"\n")]
+    lines = [line.replace(b"\t", b" ") for line in lines]
+    filled = [line for line in lines if line != b" "]
+    counts = Counter(chain.from_iterable(map(_beginnings, filled)))
+    most = max(counts.values(), default=0)
+    if most < max(_MIN_LINES_IN_A_ROW, _MIN_SHARE * len(filled)):
+        return None
+    text = max((text for text, count in counts.items() if count == most), key=len)
+    blank = text.endswith(b" ")
+    pattern = re.escape(text.rstrip()).replace(rb"\ ", rb"[ \t]").replace(b"0", rb"[ \t]*[0-9]+")
+    return _prefix("what the lines begin with", pattern, end=_END if blank else b"")
+
+
+def _beginnings(line: bytes) -> Iterator[bytes]:
+    """Yield a line up to each place where a prefix may end."""
+    for part in islice(_PART.finditer(line), _MAX_PREFIX_PARTS):
+        yield line[: part.end()]
 
 
 def may_hold_terminal_codes(data: bytes) -> bool:

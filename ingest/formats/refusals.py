@@ -13,6 +13,7 @@ _JSON_SHAPES = (
 )
 _MAX_KEYS = 8
 _KEY = re.compile(r'"([^"\\\n]{1,60})"\s*:')
+_JSON = re.compile(r"\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\[{\"\]]|-?[0-9.]+\s*,|$)|\")")
 _MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
 
 
@@ -28,7 +29,7 @@ def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
     if nearest := _nearest(lines, formats):
         name, miss = nearest
         return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
-    if head.lstrip()[:1] in ("{", "[", '"'):
+    if _JSON.match(head):
         return _refusal_of_json(head)
     if _MARKUP.match(head.lstrip()):
         return FormatError(

@@ -26,6 +26,7 @@ from ingest.formats.lines import (
 from ingest.formats.prefixes import (
     Prefixes,
     may_hold_terminal_codes,
+    prefix_of_most_lines,
     shared_prefixes,
     without_terminal_codes,
 )
@@ -79,6 +80,14 @@ class Source:
     def of_streams(self, streams: Collection[bytes]) -> "Source":
         """Return only what these containers or units wrote, those of one after those of the other."""
         return _StreamSource(self, streams)
+
+    def without_what_lines_begin_with(self) -> "Source | None":
+        """Return the same without what most lines begin with; None where they do not begin alike."""
+        if not (prefix := prefix_of_most_lines(self.head)):
+            return None
+        source = Source(self.data, self.name, self.limits, metric=self.metric)
+        source.prefixes = Prefixes((*self.prefixes.kinds, prefix)).seen_in(self._head_in_file)
+        return source
 
     @cached_property
     def _head_in_file(self) -> bytes:

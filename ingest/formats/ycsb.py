@@ -66,6 +66,9 @@ _MARK = re.compile(
 )
 _COMMAND = re.compile(r"Command line: (.*)")
 _CLIENT = re.compile(r"\S*java\b.{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
+# What somebody typed, as a document shows it above what it printed.
+_CALL = re.compile(r".{0,300}?\bycsb(?:\.sh|\.bat)?\s+(load|run)\s+(\w{1,40}\b.*)")
+_FENCES = ("```", "~~~")
 _VERSION = re.compile(r"YCSB Client ([0-9][\w.-]{0,40})\s*")
 _MAX_COMMAND_LENGTH = 50_000
 
@@ -222,6 +225,7 @@ class _Sorter:
         self.limits = limits
         self.outputs: list[_Output] = []
         self.json: dict[str, str] = {}
+        self.call = ""
 
     def sort(self, text: str, line: int) -> None:
         if text.startswith("["):
@@ -238,6 +242,15 @@ class _Sorter:
             self.outputs[-1].list_closed = True
         elif " sec: " in text:
             self._status(text, line)
+        elif text.startswith(_FENCES):
+            # A command in another block is an example of what may be typed.
+            self.call = ""
+        elif self.call.endswith("\\") and len(self.call) <= _MAX_COMMAND_LENGTH:
+            self.call = f"{self.call.removesuffix(chr(92))} {text}"
+        elif match := _CALL.fullmatch(text):
+            if self.outputs and self.outputs[-1].has_begun:
+                self._at(line, begins=True)
+            self.call = f"-{match[1]} -db {match[2]}"
         elif len(text) <= _MAX_COMMAND_LENGTH and (match := _COMMAND.fullmatch(text) or _CLIENT.match(text)):
             self._at(line, begins=True).command = match[1]
         elif match := _VERSION.fullmatch(text):
@@ -254,10 +267,12 @@ class _Sorter:
 
     def _measured(self, section: str, name: str, value: str, line: int) -> None:
         output = self._at(line)
-        # The report begins with one of these; which of them depends on the version.
-        overall = output.sections.get("OVERALL")
-        if section == "OVERALL" and overall and name in overall.figures:
+        # A report begins with one line of [OVERALL] or, where people left these out, of another section.
+        first = "OVERALL" if "OVERALL" in output.sections else section
+        if section == first and section in output.sections and name in output.sections[section].figures:
             output = self._at(line, begins=True)
+        output.command = output.command or self.call
+        self.call = ""
         output.last_line = line
         try:
             output.sections.setdefault(section, _Section(line, line)).add(section, name, value, line)
@@ -330,12 +345,15 @@ def _run(output: _Output, key: str) -> Read:
     if output.error:
         raise output.error
     _refuse_names_alike(output)
-    overall = _overall(output)
     operations = {
         name: section
         for name, section in output.sections.items()
         if name.removeprefix(_INTENDED) not in _NOT_OPERATIONS and section.count is not None
     }
+    # The end of a report is never cut off with its beginning there: people left it out.
+    has_times = any(_latency_metric(name) for section in operations.values() for name in section.figures)
+    is_excerpt = has_times and "OVERALL" not in output.sections and not output.statuses
+    overall = None if is_excerpt else _overall(output)
     readings = (
         *_totals(overall, operations),
         *_errors(overall, output),
@@ -349,7 +367,7 @@ def _run(output: _Output, key: str) -> Read:
         workload=arguments.workload,
         threads=_threads(output, arguments),
         started_at=_started_at(output),
-        duration_s=overall.seconds,
+        duration_s=overall.seconds if overall else None,
         options=arguments.options,
     )
     tables = list(_tables(output, operations, key))
@@ -415,11 +433,12 @@ def _overall(output: _Output) -> _Overall:
     return _Overall(run_time.value / 1000, throughput)
 
 
-def _totals(overall: _Overall, operations: dict[str, _Section]) -> Iterator[Reading]:
-    yield reading("ops_per_s", overall.rate)
-    yield reading("total_time", overall.seconds)
-    count = overall.count if overall.count is not None else _counted(operations)
-    if count:
+def _totals(overall: _Overall | None, operations: dict[str, _Section]) -> Iterator[Reading]:
+    if overall:
+        yield reading("ops_per_s", overall.rate)
+        yield reading("total_time", overall.seconds)
+    counted = _counted(operations)
+    if count := counted if overall is None or overall.count is None else overall.count:
         yield reading("total_events", float(count))
 
 
@@ -437,8 +456,10 @@ def _count(section: _Section) -> int:
     return int(section.count.value) if section.count else 0
 
 
-def _errors(overall: _Overall, output: _Output) -> Iterator[Reading]:
+def _errors(overall: _Overall | None, output: _Output) -> Iterator[Reading]:
     """Yield operations per second that returned anything but OK: all, and of each kind."""
+    if overall is None:
+        return
     by_name = {
         name: sum(count for code, count in returns.items() if code not in _GOOD_RETURNS)
         for name, section in output.sections.items()
@@ -520,7 +541,8 @@ class _Arguments:
     @property
     def threads(self) -> int | None:
         properties = dict(self._properties())
-        for text in (*reversed(self._values("-threads")), properties.get("threadcount", "")):
+        said = [*self._values("-threads"), *self._values("--threads")]
+        for text in (*reversed(said), properties.get("threadcount", "")):
             if _WHOLE.fullmatch(text) and 1 <= int(text) <= MAX_THREADS:
                 return int(text)
         return None
@@ -614,7 +636,7 @@ def _is_time_series(section: _Section) -> bool:
 
 
 def _notes(
-    output: _Output, overall: _Overall, operations: dict[str, _Section], arguments: _Arguments
+    output: _Output, overall: _Overall | None, operations: dict[str, _Section], arguments: _Arguments
 ) -> Iterator[str]:
     """Yield the warnings that a reader of the run needs before trusting its figures."""
     if beyond := output.statuses_beyond:
@@ -624,9 +646,14 @@ def _notes(
     if output.list_opened and not output.list_closed:
         yield f"the JSON breaks off after line {output.last_line}: its list is not closed"
     yield from _notes_on_sections(operations)
-    yield from _notes_on_missing_sections(output, overall, operations, arguments)
-    yield from _notes_on_tables(overall, operations)
+    if overall:
+        yield from _notes_on_missing_sections(output, overall, operations, arguments)
+        yield from _notes_on_tables(overall, operations)
+    else:
+        yield f"no '[OVERALL]' before line {output.last_line}: there is no rate, and errors are not read"
     closed = _connections_closed(output)
+    if closed and arguments.threads is None:
+        yield f"no line says the threads; {closed} connections were closed, by HBase two of each thread"
     if arguments.threads and closed is not None and closed < arguments.threads:
         yield f"only {closed} of {arguments.threads} threads closed their connection"
     strange = [

@@ -31,6 +31,7 @@ _ORDER: Final = (
     "mpstat",
     "iostat",
     "dstat",
+    "dstat_console",
     "pmrep",
     "vmstat",
 )
@@ -105,8 +106,8 @@ def _joined(files: Iterable[_File]) -> CompanionFacts:
         distinct.setdefault((one.kind, one.sha256), one)
     read_as = {key: _read(one) for key, one in distinct.items()}
     found = list(read_as.values())
-    reports = [one for one in found if one.format in _ORDER]
-    reports.sort(key=lambda one: _ORDER.index(one.format))
+    reports = [one for one in found if one.format in companion_formats.COMPANION_FORMATS]
+    reports.sort(key=lambda one: _ORDER.index(one.format) if one.format in _ORDER else len(_ORDER))
     declared = [one.text for one in found if one.text is not None and one.is_declared]
     recognised = [one.text for one in found if one.text is not None and not one.is_declared]
     samples, began_s, sample_warnings = _samples(reports)

@@ -6,13 +6,14 @@ function quoted(text) {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-// A field that was emptied leaves its line out: the file says it.
+// A field that was emptied leaves its line out: the file says it. Those of the client are "--product MariaDB".
 function filled(command, values) {
   const lines = command.split(" \\\n").map((line) => {
-    const [, option, name] = line.match(/^\s*(-F|--set) (\w+)=/) ?? [];
+    if (values.file) line = line.replace(/( upload )\S+$/, (_, word) => word + quoted(values.file));
+    const [, option, name, joint] = line.match(/^\s*((?:-F|--set) |--)(\w+)([= ])/) ?? [];
     if (name === undefined || values[name] === undefined) return line;
     if (!values[name]) return null;
-    return `  ${option} ${name}=${name === "file" ? "@" : ""}${quoted(values[name])}`;
+    return `  ${option}${name}${joint}${name === "file" ? "@" : ""}${quoted(values[name])}`;
   });
   return lines.filter((line) => line !== null).join(" \\\n");
 }

@@ -1,6 +1,7 @@
 """The schema, and the page that is made from it."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -92,6 +93,19 @@ def test_a_click_opens_an_operation_with_the_fields_of_its_answer(chromium_page)
     operation = chromium_page.locator("#operations-series-series_points_retrieve")
     operation.locator(".opblock-summary-control").click()
     expect(operation).to_contain_text("change_points")
+
+
+@pytest.mark.django_db
+def test_the_page_is_dark_where_the_theme_is(chromium_page):
+    chromium_page.emulate_media(color_scheme="dark")
+    chromium_page.goto("/api/docs/")
+    operation = chromium_page.locator("#operations-series-series_points_retrieve")
+    operation.wait_for()
+    ground = "getComputedStyle(document.querySelector('.swagger-ui')).backgroundColor"
+    assert chromium_page.evaluate(ground) == "rgb(21, 27, 35)"
+    chromium_page.evaluate("document.querySelector('[data-theme-toggle]').click()")
+    expect(chromium_page.locator("html")).not_to_have_class(re.compile("dark-mode"))
+    assert chromium_page.evaluate(ground) == "rgb(255, 255, 255)"
 
 
 def try_out(page, operation):

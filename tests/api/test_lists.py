@@ -77,6 +77,29 @@ def test_versions_of_pull_requests_alone_are_listed_by_their_commit_only(project
     assert anonymous.get(f"/api/v1/versions/{asked['id']}/").status_code == 200
 
 
+def test_what_only_pull_requests_have_is_listed_where_it_is_asked_for(project, anonymous):
+    only = {"product": "patched", "hardware": "rack", "configuration": "tried", "workload": "new"}
+    records = [
+        make_record(branch="main"),
+        make_record(branch="pull/12"),
+        make_record(branch="pull/12", **only),
+    ]
+    *_, run = make_runs(records, project=project)
+    for what, name in (
+        ("products", "product"),
+        ("configurations", "configuration"),
+        ("workloads", "workload"),
+    ):
+        assert only[name] not in {row["name"] for row in results(anonymous, what, project="amber")}
+        assert len(results(anonymous, what, project="amber", name=only[name])) == 1
+    assert [row["name"] for row in results(anonymous, "hardware", project="amber")] == ["box"]
+    for what in ("series", "runs"):
+        assert {row["branch"] for row in results(anonymous, what, project="amber")} == {"main"}
+        assert len(results(anonymous, what, project="amber", branch="pull/12")) == 2
+    assert len(results(anonymous, "runs", project="amber", upload=run.upload_id)) == 3
+    assert anonymous.get(f"/api/v1/runs/{run.pk}/").json()["branch"] == "pull/12"
+
+
 def test_at_most_a_thousand_rows_are_given_at_once(project, anonymous):
     make_runs([make_record() for _ in range(1001)], project=project)
     page = anonymous.get("/api/v1/runs/?limit=5000").json()

@@ -91,6 +91,7 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     """Rows of the projects that exist for the viewer; all others do not exist either.
 
     ``order`` of a list is what Pages wants; ``filters`` are the parameters that choose among its rows.
+    A list does not have what is ``left_out``, unless one of the parameters ``unless_asked_by`` is sent.
     """
 
     lookup_value_converter = "int"
@@ -99,6 +100,15 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     project_field = "project"
     order: tuple[str, ...] = ("pk",)
     filters: tuple[Filter, ...] = ()
+    left_out: Q | None = None
+    unless_asked_by: tuple[str, ...] = ()
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        found: QuerySet[Any] = super().filter_queryset(queryset)
+        is_asked_for = any(name in self.request.query_params for name in self.unless_asked_by)
+        if self.action != "list" or self.left_out is None or is_asked_for:
+            return found
+        return found.exclude(self.left_out)
 
     def get_queryset(self) -> QuerySet[Any]:
         return super().get_queryset().filter(self.visible())

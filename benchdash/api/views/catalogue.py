@@ -52,7 +52,10 @@ def _things(
     """Describe the views of a kind of things for the schema."""
     result = corrected(answer)
     described: Callable[[type], type] = extend_schema_view(
-        list=extend_schema(summary=f"List {many}", description=f"{many.capitalize()} {order}."),
+        list=extend_schema(
+            summary=f"List {many}",
+            description=f"{many.capitalize()} {order}, but those that only pull requests have.",
+        ),
         retrieve=extend_schema(
             summary=f"Read a {one}", description=f"A {one}, and the old names by which uploads still find it."
         ),
@@ -124,6 +127,7 @@ class _ThingViews(CorrectableView):
     is_relative = True
     order: tuple[str, ...] = ("name", "pk")
     filters: tuple[Filter, ...] = (_NAME,)
+    unless_asked_by: tuple[str, ...] = ("name",)
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`. The old name stays as an alias, by which uploads still find it."""
@@ -148,30 +152,36 @@ class _ThingViews(CorrectableView):
 class ProductViews(_ThingViews):
     queryset = _named(Product, "product")
     serializer_class = ProductSerializer
+    left_out = is_only_of_pull_requests("product")
 
 
 @_things("machine", "hardware", HardwareSerializer)
 class HardwareViews(_ThingViews):
     queryset = _named(Hardware, "hardware")
     serializer_class = HardwareSerializer
+    left_out = is_only_of_pull_requests("hardware")
 
 
 @_things("configuration", "configurations", ConfigurationSerializer)
 class ConfigurationViews(_ThingViews):
     queryset = _named(Configuration, "configuration")
     serializer_class = ConfigurationSerializer
+    left_out = is_only_of_pull_requests("configuration")
 
 
 @_things("workload", "workloads", WorkloadSerializer)
 class WorkloadViews(_ThingViews):
     queryset = _named(Workload, "workload")
     serializer_class = WorkloadSerializer
+    left_out = is_only_of_pull_requests("workload")
 
 
 @_things("version", "versions", VersionSerializer, order="by product, in their order", request=VersionRequest)
 class VersionViews(_ThingViews):
     queryset = _named(ServerVersion, "version").select_related("project", "product")
     serializer_class = VersionSerializer
+    left_out = is_only_of_pull_requests("version")
+    unless_asked_by = ("commit",)
     order = ("product__name", "sort_key", "pk")
     filters = (
         NamedFilter("product", "product", "the name of a product, or an old one", model=Product),
@@ -179,13 +189,6 @@ class VersionViews(_ThingViews):
         Filter("build", "build", "a build; empty: versions without one", empty_counts=True),
         CommitFilter("commit", "commit", "a commit, or at least 7 digits of its beginning"),
     )
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Leave what was only measured for pull requests out of lists, unless its commit is asked for."""
-        found: QuerySet[Any] = super().filter_queryset(queryset)
-        if self.action != "list" or "commit" in self.request.query_params:
-            return found
-        return found.exclude(is_only_of_pull_requests())
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`. Renames, or corrects the commit, its time, or the day of the release."""

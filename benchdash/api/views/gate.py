@@ -47,9 +47,9 @@ class GateView(View):
             OpenApiParameter(
                 "base",
                 OpenApiTypes.STR,
-                description="a commit, the version of a release, or a branch, whose newest group at each"
-                " place is meant; 'commit:', 'version:' or 'branch:' before it says which. By default the one"
-                " before on the branch; of a pull request, where it is to be merged; of a release,"
+                description="a commit, the version of a release, or a branch, whose newest commit or night at"
+                " each place is meant; 'commit:', 'version:' or 'branch:' before it says which. By default"
+                " the one before on the branch; of a pull request, where it is to be merged; of a release,"
                 " the one before in its line, or the last of the line before",
             ),
             OpenApiParameter(

@@ -56,12 +56,12 @@ class NightsView(View):
             OpenApiParameter(
                 "last",
                 {**parameters.whole_number(least=1, most=MAX_LAST), "default": DEFAULT_LAST},
-                description="so many groups",
+                description="so many commits or nights",
             ),
             OpenApiParameter(
                 "until",
                 parameters.MOMENT_TEXT,
-                description="a time, or a day to its end: only groups that are not later",
+                description="a time, or a day to its end: only commits and nights that are not later",
             ),
             OpenApiParameter("relative_to", enum=get_args(RelativeTo), default="base"),
             query_parameter("workload", "only rows of these workloads", many=True),
@@ -113,7 +113,7 @@ def _asked(project: Project, request: Request) -> BranchTable:
         grouping=grouping_of(project),
     )
     if found is None:
-        raise SelectorError(f"no such group of the branch has the metric {metric!r}", field="metric")
+        raise SelectorError(f"no commit or night like that has the metric {metric!r}", field="metric")
     return found
 
 
@@ -131,5 +131,5 @@ def _base(project: Project, request: Request, branch: Column) -> Base | None:
     }
     column = find_column(project, asked_selector("base", asked).completed_by(place), field="base")
     if column.branch and not column.version.commit:
-        raise parameters.refuse("base", f"a group without a commit can only be the base as `{_OLDEST}`")
+        raise parameters.refuse("base", f"a night without a commit can only be the base as `{_OLDEST}`")
     return Base(column)

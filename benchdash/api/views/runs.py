@@ -35,13 +35,18 @@ from benchdash.rest.parameters import (
 )
 from benchdash.results import corrections
 from benchdash.results.models import Configuration, Hardware, IntervalSamples, Product, Run, Workload
+from benchdash.results.pull_requests import of_pull_requests
 from ingest.queries import sent_by
 
 _SOURCE = OpenApiParameter("source", OpenApiTypes.STR, description="one of the sources, such as `sysbench`")
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List runs", description="Runs, latest start first; excluded ones too."),
+    list=extend_schema(
+        summary="List runs",
+        description="Runs, latest start first; excluded ones too. Those of pull requests are listed by "
+        "`branch`, `commit`, `version_id` or `upload`.",
+    ),
     retrieve=extend_schema(summary="Read a run", description="All that is known of a run."),
 )
 class RunViews(CorrectableView):
@@ -49,6 +54,8 @@ class RunViews(CorrectableView):
         "project", "version__product", "hardware", "configuration", "workload"
     )
     order = ("-started_at", "-pk")
+    left_out = of_pull_requests()
+    unless_asked_by = ("branch", "commit", "version_id", "upload")
     filters = (
         NamedFilter("product", "version__product", "the name of a product, or an old one", model=Product),
         VersionFilter("version", "version__version", "the text of a version"),

@@ -20,13 +20,17 @@ from benchdash.rest import parameters
 from benchdash.rest.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.results.models import Configuration, Hardware, Measurement, Product, Series, Workload
 from benchdash.results.points import COLUMNS, Points, read_points
+from benchdash.results.pull_requests import of_pull_requests
 from benchdash.results.thinning import thinned
 
 MIN_POINTS: Final = 2
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List series", description="Series, each a line on a chart."),
+    list=extend_schema(
+        summary="List series",
+        description="Series, each a line on a chart. Those of pull requests are listed by their `branch`.",
+    ),
     retrieve=extend_schema(summary="Read a series", description="A series without its points."),
 )
 class SeriesViews(RowsView):
@@ -34,6 +38,8 @@ class SeriesViews(RowsView):
         "project", "product", "hardware", "configuration", "workload", "sensitivity"
     )
     serializer_class = SeriesSerializer
+    left_out = of_pull_requests()
+    unless_asked_by = ("branch",)
     filters = (
         NamedFilter("product", "product", "the name of a product, or an old one", model=Product),
         Filter("build", "build", "a build; empty: series without one", empty_counts=True),
@@ -56,7 +62,7 @@ class SeriesViews(RowsView):
         summary="Read the points of a series",
         parameters=[
             OpenApiParameter(
-                "since", parameters.MOMENT_TEXT, description="ISO 8601: groups that began then or later"
+                "since", parameters.MOMENT_TEXT, description="ISO 8601: points that began then or later"
             ),
             OpenApiParameter(
                 "max_points",
@@ -75,7 +81,7 @@ class SeriesViews(RowsView):
     )
     @action(detail=True)
     def points(self, request: Request, pk: int) -> HttpResponse:
-        """Return one row a group, in order."""
+        """Return one row a point, in order."""
         series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")

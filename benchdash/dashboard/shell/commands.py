@@ -2,6 +2,8 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from django.conf import settings
@@ -24,6 +26,34 @@ def upload_command(token: str = "TOKEN", *, project: str = "") -> str:  # noqa: 
     fields = {"project": project, **EXAMPLE} if project else EXAMPLE
     parts += [f"-F {name}={value}" for name, value in fields.items()]
     return " \\\n  ".join([*parts, f"{settings.SITE_URL}/api/v1/uploads/"])
+
+
+@dataclass(frozen=True)
+class UploadWay:
+    """A way to send files from a shell, with a sentence that helps to choose."""
+
+    label: str
+    sentence: str
+    command: str
+
+
+def upload_ways(token: str = "TOKEN", *, project: str = "") -> Sequence[UploadWay]:  # noqa: S107 - a place for one
+    """Return the ways that send a file to this installation, the one that needs least first."""
+    client = (
+        f"curl -fsSO {settings.SITE_URL}/client/benchdash.py\n"
+        f"export BENCHDASH_URL={settings.SITE_URL} BENCHDASH_TOKEN={token}\n"
+        f"python3 benchdash.py upload {EXAMPLE_FILE}"
+    )
+    fields = [f"--{name} {value}" for name, value in EXAMPLE.items()]
+    return [
+        UploadWay("curl", "One file; nothing has to be installed.", upload_command(token, project=project)),
+        UploadWay(
+            "The client",
+            "One file for Python 3.8 or newer. It sends folders, and keeps what the server cannot take now; "
+            "auto for the machine tells its name and its facts.",
+            " \\\n  ".join([client, *fields]),
+        ),
+    ]
 
 
 def folder_command(project: str, viewer: Viewer) -> str:

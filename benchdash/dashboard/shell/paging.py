@@ -34,8 +34,8 @@ class LongList(Paginator):  # type: ignore[type-arg] # not subscriptable at run 
         return int(self._found.order_by().values("pk")[: self.most + 1].count())
 
 
-def total(pages: "Paginator[Any]") -> str:
-    """``1,234``, ``more than 10,000``."""
+def total(pages: "Paginator[Any]", noun: str) -> str:
+    """``1,234 runs``, ``1 run``, ``more than 10,000 runs``."""
     if isinstance(pages, LongList) and pages.count > pages.most:
-        return f"more than {numbers.count(pages.most)}"
-    return numbers.count(pages.count)
+        return f"more than {numbers.counted(pages.most, noun)}"
+    return numbers.counted(pages.count, noun)

@@ -8,7 +8,13 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from benchdash.regressions.comparison.gate import Gate, GateRow
 from benchdash.regressions.comparison.markdown_text import plain, table_lines
-from benchdash.regressions.comparison.verdict_words import counts_in_words, settling, side_of, words
+from benchdash.regressions.comparison.verdict_words import (
+    counts_in_words,
+    settling,
+    side_of,
+    words,
+    would_settle,
+)
 from benchdash.results.models import Series
 from benchdash.results.wording import NOTHING, change, counted, metric_name, number, p_value, unit_words
 
@@ -55,7 +61,7 @@ def _against(gate: Gate) -> str:
         return gate.sides.base.name if gate.sides.base else "what came before"
     if len(gate.bases) == 1:
         return gate.bases[0]
-    return f"{gate.bases[0]} and {counted(len(gate.bases) - 1, 'other group')}"
+    return f"{gate.bases[0]} and {counted(len(gate.bases) - 1, 'other')}"
 
 
 def reasons(gate: Gate) -> list[str]:
@@ -98,7 +104,7 @@ def _reasons(gate: Gate) -> Iterator[str]:
     if unsettled:
         yield f"{counted(len(unsettled), 'row')} not enough to tell: {_named(unsettled)}."
     if gate.more_sessions:
-        yield f"{counted(gate.more_sessions, 'more session')} of each would settle it."
+        yield f"{would_settle(gate.more_sessions, 'it')}."
     if not gate.is_analysed:
         yield "Results are still being read or analysed: ask again."
     if gate.set_aside:

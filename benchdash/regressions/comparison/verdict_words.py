@@ -37,6 +37,11 @@ MIXED: Final = "mixed"
 SESSIONS_TO_TELL: Final = 3
 """So many sessions of a version tell how much its sessions scatter."""
 
+MAX_SESSIONS_TO_ADVISE: Final = 10
+"""Nobody measures more sessions than this to settle one comparison."""
+
+_RATHER: Final = "; measuring both in turns beside a control, or on a quieter machine, tells sooner"
+
 # The share of rows that must differ before their mean is said to.
 _ENOUGH: Final = 1 / 3
 _CERTAIN: Final = frozenset({"better", "worse"})
@@ -146,7 +151,13 @@ def noise(comparison: Comparison) -> str:
 def settling(comparison: Comparison) -> str:
     """``3 more sessions of each would settle it``; empty where that is settled or cannot be said."""
     more = _more(comparison)
-    return f"{counted(more, 'more session')} of each would settle it" if more else ""
+    return would_settle(more, "it") if more else ""
+
+
+def would_settle(more: int, what: str) -> str:
+    """Say how many more sessions of each would settle it, and what helps where those are too many."""
+    rather = _RATHER if more > MAX_SESSIONS_TO_ADVISE else ""
+    return f"{counted(more, 'more session')} of each would settle {what}{rather}"
 
 
 def what_would_tell(comparisons: Iterable[Comparison]) -> str:
@@ -158,10 +169,11 @@ def what_would_tell(comparisons: Iterable[Comparison]) -> str:
     if not needed:
         sessions = counted(SESSIONS_TO_TELL, "session")
         return f"{sessions} of each, measured at different times, would tell how much is noise."
-    first = f"{counted(needed[0], 'more session')} of each would settle"
     if needed[0] == needed[-1]:
-        return f"{first} {'these' if len(needed) > 1 else 'it'}."
-    return f"{first} the first of these, {count(needed[-1])} more all that can be said of."
+        return f"{would_settle(needed[0], 'these' if len(needed) > 1 else 'it')}."
+    first = f"{counted(needed[0], 'more session')} of each would settle the first of these"
+    rather = _RATHER if needed[-1] > MAX_SESSIONS_TO_ADVISE else ""
+    return f"{first}, {count(needed[-1])} more all that can be said of{rather}."
 
 
 def short_verdict(comparison: Comparison, metric: str = "", direction: str = "") -> str:
@@ -189,7 +201,8 @@ def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
     if any(is_likely(one.verdict) for one in found):
         said.append("Likely: one session says so, and how much sessions scatter is not known.")
     if any(map(_more, found)):
-        said.append("More: so many further sessions of each would settle it.")
+        rather = _RATHER if any(_more(one) > MAX_SESSIONS_TO_ADVISE for one in found) else ""
+        said.append(f"More: so many further sessions of each would settle it{rather}.")
     return " ".join(said)
 
 

@@ -29,8 +29,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc
-from scipy.stats import hypergeom
+import numpy.typing as npt
+from scipy.special import betainc, gammaln
 
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.shifts import Shift, State
@@ -190,7 +190,15 @@ def _p_of_groups(rates: Floats, step: _Step) -> float:
     """Return the one-sided p of Fisher's exact test for the groups above the middle of the levels."""
     high, low = (int((rates[side] > (step.before + step.after) / 2).sum()) for side in (step.high, step.low))
     of_high, of_low = (side.stop - side.start for side in (step.high, step.low))
-    return float(hypergeom.sf(high - 1, of_high + of_low, high + low, of_high))
+    # The hypergeometric tail P(X >= high); scipy.stats has it too, but takes half a second to load.
+    drawn = np.arange(high, min(high + low, of_high) + 1)
+    ways = _log_ways(of_high, drawn) + _log_ways(of_low, high + low - drawn)
+    return float(np.exp(ways - _log_ways(of_high + of_low, high + low)).sum())
+
+
+def _log_ways(of: int, drawn: npt.NDArray[np.int64] | int) -> Floats:
+    """Return the log of the number of ways to draw so many of them."""
+    return np.asarray(gammaln(of + 1) - gammaln(drawn + 1) - gammaln(of - drawn + 1))
 
 
 def _dispersion(events: Floats, expected: Floats) -> float:

@@ -4,6 +4,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
@@ -13,6 +14,7 @@ from ingest.archives.containers.unpacking import CHUNK, HARMLESS_BYTES, Unpackin
 _MAX_DIRECTORY_BYTES_PER_FILE: Final = 1024
 _ENTRY: Final = b"PK\x01\x02"
 _ENCRYPTED: Final = 0x1
+_MS_DOS: Final = 0
 _UTF_8: Final = 0x800
 
 
@@ -60,13 +62,15 @@ def unzip(file: BinaryIO, unpacking: Unpacking) -> Container:
 
 
 def _name(info: ZipInfo) -> str:
-    """Return the name as it was written: without the flag of UTF-8 zipfile takes it for one of MS-DOS."""
-    if info.flag_bits & _UTF_8:
-        return info.orig_filename
-    try:
-        return info.orig_filename.encode("cp437").decode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return info.orig_filename
+    """Return the name as it was written: without the flag of UTF-8 zipfile takes it for one of MS-DOS.
+
+    Old tools of Windows part folders by a backslash.
+    """
+    name = info.orig_filename
+    if not info.flag_bits & _UTF_8:
+        with suppress(UnicodeEncodeError):
+            name = name.encode("cp437").decode("utf-8", "surrogateescape")
+    return name.replace("\\", "/") if info.create_system == _MS_DOS else name
 
 
 def _objection(info: ZipInfo) -> str:

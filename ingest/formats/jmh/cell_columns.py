@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingest.formats.documents import table_cells
 from ingest.formats.jmh.numbers import NUMBER_WITH_BLANKS
-from ingest.formats.jmh.results import MODES, score_scale
+from ingest.formats.jmh.results import MODES, scale_of, score_scale
 from ingest.formats.jmh.table import UNIT, NumberText, TextRow, is_count, number_text, with_usual_signs
 from ingest.formats.outputs import MAX_THREADS
 
@@ -18,20 +18,25 @@ CSV_HEAD = re.compile(
     r'(?P=separator)"?Unit"?(?:(?P=separator).*)?'
 )
 
-_BENCHMARK_HEADS = frozenset({"", "benchmark", "benchmarks", "benchmark name", "name", "test", "method"})
+_BENCHMARK_HEADS = frozenset({"benchmark", "benchmarks", "benchmark name"})
+_NAME_HEADS = frozenset({"", "name", "test", "method", *_BENCHMARK_HEADS})
+# Columns of BenchmarkDotNet, which JMH has not, and those that number repetitions.
+_FOREIGN_HEADS = re.compile(r"std ?dev\b.*|gen ?[0-2]\b.*", re.IGNORECASE)
+_NUMBER_HEADS = frozenset({"#", "run", "trial", "fork", "iteration", "no", "no."})
 _HEADS = {
     "mode": frozenset({"mode"}),
     "threads": frozenset({"thr", "thread", "threads"}),
     "counts": frozenset({"cnt", "count", "samples", "sample", "iterations", "forks", "sec"}),
-    "units": frozenset({"unit", "units"}),
+    "units": frozenset({"unit", "units", "单位"}),
 }
 _SCORE_HEAD = re.compile(
-    r"(?:mean )?(?:score|mean|average)(?: ?[(\[](?P<unit>[^()\[\]]+)[)\]])?", re.IGNORECASE
+    r"(?:mean )?(?:score|mean|average)(?: ?[(\[](?P<unit>[^()\[\]]+)[)\]])?(?: ?± ?error)?", re.IGNORECASE
 )
 _ERROR_HEAD = re.compile(
     r"(?:(?:score|mean|margin)\s+(?:of\s+)?)?\(?err(?:or)?\b.*|±.*|\+ ?/? ?-", re.IGNORECASE
 )
 _PARAMETER = re.compile(r"\((?P<name>[^()]+)\)|Param: (?P<csv>.+)", re.IGNORECASE)
+_HAS_UNIT = re.compile(r"\S \(.*\)")
 _MODE_WORDS = {
     **{mode: mode for mode in MODES},
     "throughput": "thrpt",
@@ -41,8 +46,6 @@ _MODE_WORDS = {
     "singleshotinvocation": "ss",
 }
 _SEPARATORS = "\t|;,"
-# What somebody adds to a number: ``62.715 (+5 %)``, ``62.715 us/op (fastest)``.
-_REMARK = re.compile(r"\s*\([^()]*\)\s*")
 _LABEL = re.compile(r"(?P<benchmark>[^\s:]+):(?P<label>\S+)")
 _NUMBER_CELL = re.compile(
     rf"(?:(?P<score>{NUMBER_WITH_BLANKS})(?: ± (?P<error>{NUMBER_WITH_BLANKS}))?)?(?: ?{UNIT})?"
@@ -59,6 +62,7 @@ class CellColumns:
     """
 
     width: int
+    benchmark: int
     score: int
     unit: str
     mode: int | None
@@ -81,7 +85,7 @@ class CellColumns:
         if any(cell.strip() for cell in cells[self.width :]):
             return None
         cells = [*cells, *[""] * (self.width - len(cells))]
-        name = " ".join(cells[0].split())
+        name = " ".join(cells[self.benchmark].split())
         mode = None if self.mode is None else _mode_of(cells[self.mode])
         threads = "" if self.threads is None else cells[self.threads].strip()
         number = self._number(cells)
@@ -100,8 +104,8 @@ class CellColumns:
 
     def _number(self, cells: Sequence[str]) -> NumberText | None:
         """Return the number of a row. Its error and its unit may stand in the cell of the score too."""
-        score = _without_remarks(cells[self.score])
-        error = "" if self.error is None else _without_remarks(cells[self.error])
+        score = with_usual_signs(cells[self.score])
+        error = "" if self.error is None else with_usual_signs(cells[self.error])
         unit = (cells[self.units].strip() if self.units is not None else "") or self.unit
         if score.casefold() in _MISSING:
             return NumberText("NaN", "", unit or "---")
@@ -121,28 +125,37 @@ class CellColumns:
 def cell_columns_of(head: Sequence[str]) -> CellColumns | None:
     """Return the columns that the head of a table names; None where it is not the head of JMH's.
 
-    It has a score, and a mode, a number of samples or a unit of JMH beside it. Columns between the names of
-    the benchmarks and those are parameters, in parentheses or not.
+    It has a score, and a mode, a number of samples or a unit of JMH beside it. Columns before those are
+    parameters, in parentheses or not, except for the names of the benchmarks. These may have any head where
+    that of the scores has their unit.
     """
     names = [" ".join(cell.split()) for cell in head]
     places = {role: place for place, role in reversed([*enumerate(map(_role, names))]) if role}
     score = places.get("score")
-    if not names or score is None or score == 0:
+    if not names or not score or any(map(_FOREIGN_HEADS.fullmatch, names)):
         return None
-    scale = score_scale(_unit_of(names[score]))
-    has_unit = scale is not None or "units" in places
-    if not has_unit or (names[0].casefold() not in _BENCHMARK_HEADS and "mode" not in places):
-        return None
+    unit = _unit_of(names[score])
+    folded = [name.casefold() for name in names]
     first = min(place for role, place in places.items() if role != "threads" and place > 0)
+    benchmark = next((place for place in range(first) if folded[place] in _BENCHMARK_HEADS), 0)
+    is_named = folded[benchmark] in _NAME_HEADS or "mode" in places
+    is_told_by_unit = scale_of(unit) is not None and not (
+        folded[0] in _NUMBER_HEADS or any(map(_HAS_UNIT.search, names[:first]))
+    )
+    if not (is_told_by_unit or (is_named and (score_scale(unit) or "units" in places))):
+        return None
     params = {
-        _parameter(name): place for place, name in enumerate(names) if _is_parameter(name, place, first)
+        _parameter(name): place
+        for place, name in enumerate(names)
+        if place != benchmark and _is_parameter(name, place, first)
     }
-    known = {0, *params.values(), *(place for place, name in enumerate(names) if _role(name))}
+    known = {benchmark, *params.values(), *(place for place, name in enumerate(names) if _role(name))}
     unread = [name for place, name in enumerate(names) if place not in known and name]
     return CellColumns(
         width=len(names),
+        benchmark=benchmark,
         score=score,
-        unit=_unit_of(names[score]),
+        unit=unit,
         mode=places.get("mode"),
         threads=places.get("threads"),
         error=places.get("error"),
@@ -174,10 +187,6 @@ def split_line(line: str, separator: str) -> list[str]:
         return line.split(separator)
 
 
-def _without_remarks(cell: str) -> str:
-    return _REMARK.sub(" ", with_usual_signs(cell)).strip()
-
-
 def _role(name: str) -> str:
     """Return what a column of JMH holds, by its head; nothing for a name, a parameter or anything else."""
     folded = name.casefold()
@@ -197,7 +206,7 @@ def _unit_of(head: str) -> str:
 
 
 def _is_parameter(name: str, place: int, first: int) -> bool:
-    return place > 0 and bool(_PARAMETER.fullmatch(name) or (place < first and name and not _role(name)))
+    return bool(_PARAMETER.fullmatch(name) or (place < first and name and not _role(name)))
 
 
 def _parameter(name: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ingest.formats.jmh.results import Result
 from ingest.formats.jmh.table import applicable
-from ingest.formats.places import decision, names_of, versions_of
+from ingest.formats.places import CONFIGURATION, decision, kind_of, names_of
 
 
 @dataclass(slots=True)
@@ -30,8 +30,8 @@ def told_apart(parts: Sequence[Part]) -> tuple[list[Result], list[str]]:
     """Return the results of all parts, each with its place where it needs one, and what was decided.
 
     A table that only repeats figures above it is left out. Of the rest, the results of one benchmark in
-    several tables are no repetitions: the headings of the tables, or what else stands above them, tell them
-    apart, as versions or as configurations. Outputs of JMH one after the other are repetitions.
+    several places are no repetitions: the headings of the tables, or what else stands above them, tell them
+    apart, as versions, thread counts or configurations. Outputs of JMH one after the other are repetitions.
     """
     kept, warnings = _without_copies([part for part in parts if part.results])
     seen: dict[tuple[str, int | None], list[Part]] = defaultdict(list)
@@ -40,18 +40,24 @@ def told_apart(parts: Sequence[Part]) -> tuple[list[Result], list[str]]:
             seen[workload].append(part)
     is_needed = any(len(found) > 1 and any(part.is_bare for part in found) for found in seen.values())
     names = names_of(kept, nameless="table") if is_needed else [""] * len(kept)
-    versions = versions_of(names) if is_needed else None
+    are_threads_open = all(result.threads is None for part in kept for result in part.results)
+    kind, said = kind_of(names, may_be_threads=are_threads_open)
+    is_said = is_needed and kind != CONFIGURATION
     if is_needed:
-        warnings.append(
-            decision(
-                "the same benchmarks stand in several tables", names, kept, as_versions=versions is not None
-            )
-        )
+        warnings.append(decision("the same benchmarks stand in several places", names, kept, kind))
     results = []
-    for place, part in enumerate(kept):
-        product, version = versions[place] if versions else (None, None)
+    for name, one, part in zip(names, said, kept, strict=True):
+        # What tells the results apart may be a caption: 'map' finds it among the headings.
+        headings = (*part.headings, name) if is_said and name not in part.headings else part.headings
         results += [
-            result._replace(headings=part.headings, place=names[place], product=product, version=version)
+            result._replace(
+                headings=headings,
+                place=name,
+                is_said=is_said,
+                product=one.product,
+                version=one.version,
+                threads=one.threads or result.threads,
+            )
             for result in part.results
         ]
     return results, warnings

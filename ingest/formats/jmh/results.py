@@ -71,8 +71,8 @@ class Result(NamedTuple):
     ``secondary`` goes by metric names (see ``metric_name``). ``environment`` are facts of JMH and JVM, which
     mostly hold for the whole file. ``iterations`` are (fork, iteration, normalised score), counted from 1;
     ``histogram`` is (latency in ms, count), ascending. ``headings`` are those that it stands under in a
-    document; ``place`` is their part that tells it from results of the same benchmark elsewhere in it, and
-    ``product`` and ``version`` are what that part says, where it is their name.
+    document; ``place`` is their part that tells it from results of the same benchmark elsewhere in it.
+    ``is_said``: that part is product and version, or the thread count.
     """
 
     benchmark: str
@@ -87,6 +87,7 @@ class Result(NamedTuple):
     histogram: tuple[Row, ...] = ()
     headings: tuple[str, ...] = ()
     place: str = ""
+    is_said: bool = False
     product: str | None = None
     version: str | None = None
 
@@ -209,7 +210,7 @@ def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) ->
         headings=result.headings,
         product=result.product,
         version=result.version,
-        heading="" if result.version else result.place,
+        heading="" if result.is_said else result.place,
         workload=workload,
         threads=result.threads,
         options={**result.options, **own},

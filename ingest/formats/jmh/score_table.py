@@ -11,13 +11,14 @@ from ingest.formats.outputs import quoted
 from ingest.formats.report import FormatError, listed
 
 _MAX_NAMED_LINES = 3
+_USUAL_COLUMNS = ScoreColumns(params=(), ends=[], has_mode=True, counts=("Cnt",))
 
 
 @dataclass(slots=True)
 class ScoreTable:
     """``separator`` is the sign between the cells of a line; empty where blanks align them.
 
-    ``others`` are lines within the table that are no rows of it.
+    ``others`` are lines within the table that are no rows of it. ``is_headless``: no line names its columns.
     """
 
     line: int
@@ -25,6 +26,7 @@ class ScoreTable:
     separator: str = ""
     rows: list[tuple[int, TextRow]] = field(default_factory=list)
     others: list[tuple[int, str]] = field(default_factory=list)
+    is_headless: bool = False
 
     @property
     def params(self) -> tuple[str, ...]:
@@ -39,13 +41,6 @@ class ScoreTable:
         if isinstance(self.columns, CellColumns):
             return self.columns.row(split_line(line, self.separator))
         return self.columns.row(line)
-
-    def looks_like_a_row(self, line: str) -> bool:
-        """Return whether a line that cannot be read was meant to be a row."""
-        words = line.split()
-        has_number = any(word[0].isdigit() for word in words[1:])
-        has_unit = len(words) > 2 and scale_of(words[-1]) is not None
-        return has_number and (has_unit or any(word in MODES for word in words[1:]))
 
     def may_begin_a_row(self, text: str) -> bool:
         """Return whether a text may be the beginning of a row: of one more benchmark of a class, say."""
@@ -95,6 +90,11 @@ class ScoreTable:
         if isinstance(self.columns, CellColumns) and self.columns.unread:
             names = listed([quoted(unread) for unread in self.columns.unread])
             yield f"{name} has columns that are none of JMH's and were not read: {names}"
+        if self.is_headless:
+            yield (
+                f"the rows from line {self.line} on have no head: they are read as benchmark, mode, samples, "
+                "score, error and unit"
+            )
         style = self.style
         if style.doubtful and not (is_of_jmh and style.decimal == ","):
             mark = "," if "," in style.doubtful else "."
@@ -110,6 +110,36 @@ def table_at(line: str, number: int) -> ScoreTable | None:
     separator = separator_of(line)
     cells = cell_columns_of(split_line(line, separator)) if separator else None
     return ScoreTable(number, cells, separator) if cells else None
+
+
+def headless_table(line: str, number: int, above: ScoreTable | None = None) -> ScoreTable | None:
+    """Return the table that begins with this row, whose head was left out; None where it is no such row.
+
+    It has the columns of the table ``above``, or those that JMH prints without parameters.
+    """
+    if not any(mode in line for mode in MODES):
+        return None
+    for columns in (above.columns if above else None, _USUAL_COLUMNS):
+        if not isinstance(columns, ScoreColumns) or not columns.has_mode:
+            continue
+        row = columns.row(line)
+        if row and (scale_of(row.number.unit) or row.label):
+            return ScoreTable(number, columns, rows=[(number, row)], is_headless=columns is _USUAL_COLUMNS)
+    return None
+
+
+def looks_like_a_row(line: str, *, of_no_table: bool = False) -> bool:
+    """Return whether a line that cannot be read was meant to be a row.
+
+    Within a table a unit or a mode shows that; elsewhere it takes both.
+    """
+    words = line.split()
+    if not any(word[0].isdigit() for word in words[1:]):
+        return False
+    has_mode = any(word in MODES for word in words[1:])
+    if of_no_table:
+        return has_mode and any(scale_of(word) for word in words[2:])
+    return has_mode or (len(words) > 2 and scale_of(words[-1]) is not None)
 
 
 def _begins_alike(name: str, benchmark: str) -> bool:

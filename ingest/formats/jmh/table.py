@@ -38,6 +38,8 @@ _HEADER = re.compile(
 # Where standard output could not hold the signs ± and ≈, Java prints question marks. The others are what is
 # left of them where one encoding was taken for another.
 _ERROR_SIGN = re.compile(r"(?:[±?ñ\ufffd]|Â±|┬▒)?\(99[.,]9%\)|[±ñ卤∓]|Â±|В±|┬▒|¡À|\+ ?/? ?[-−]")
+# What somebody adds to a number: ``62.715 (+5 %)``, ``62.715 us/op (fastest)``.
+_REMARK = re.compile(r"\s*\([^()]*\)\s*")
 _ABOUT_SIGN = re.compile("≈|÷|â‰ˆ|Ôëê|~")
 # Between two numbers any other sign that is not of ASCII was once ±.
 _SIGN = r"(?:[±?]|[^\x00-\x7f]{1,3})"
@@ -343,8 +345,12 @@ def number_text(text: str) -> NumberText | None:
 
 
 def with_usual_signs(text: str) -> str:
-    """Return the text of a number with ± and ≈ for what was printed instead of them, and single blanks."""
-    return " ".join(_ABOUT_SIGN.sub(" ≈ ", _ERROR_SIGN.sub(" ± ", text)).replace("’", "'").split())
+    """Return the text of a number with ± and ≈ for what was printed instead of them, and single blanks.
+
+    A remark in parentheses and the signs of bold text, which somebody added, are left out.
+    """
+    text = _REMARK.sub(" ", _ERROR_SIGN.sub(" ± ", text))
+    return " ".join(_ABOUT_SIGN.sub(" ≈ ", text).replace("’", "'").replace("**", "").split())
 
 
 def printed_number(text: str) -> Printed | None:

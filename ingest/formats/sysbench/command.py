@@ -12,16 +12,31 @@ _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 _SHELL = re.compile(r"[0-9]?[<>|&;]")
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _CPUS = re.compile(r"([1-9][0-9]{0,5}) CPUs?\s*")
+# A blank line, a fence, or what sysbench prints before its report. Other text is a script's or a document's.
+OF_SYSBENCH = re.compile(
+    r"\s*(?:$|`{3}|~{3}|-{4}|\[|sysbench [0-9]|WARNING: |Running the test|Number of threads: "
+    r"|Report intermediate|Initializing |Threads started!|Prime numbers limit: |Done\.)"
+)
+# What stands for a word that is not known.
+_PLACEHOLDER = re.compile(r"[$<>{}%*]")
 _SECRET_NAME = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
 
 
 def command_in(lines: Iterable[str]) -> str:
-    """Return the last line that calls sysbench to run a test, as a script prints it; else empty."""
-    command = ""
+    """Return the last line that calls sysbench to run a test, as a script prints it; else empty.
+
+    Where the lines call it for several tests, as a list of commands does, the last is the one that ran only
+    if nothing but sysbench's own output is behind it.
+    """
+    command, tests, is_close = "", set(), True
     for line in _joined(lines):
-        if len(line) <= _MAX_COMMAND_LENGTH and _positional(arguments(line))[-1:] == ["run"]:
-            command = line.strip()
-    return command
+        words = arguments(line) if len(line) <= _MAX_COMMAND_LENGTH else []
+        if _positional(words)[-1:] == ["run"]:
+            command, is_close = line.strip(), True
+            tests.add(workload_of(words))
+        elif not OF_SYSBENCH.match(line):
+            is_close = False
+    return command if is_close or len(tests) == 1 else ""
 
 
 def cpus_in(lines: Iterable[str]) -> int | None:
@@ -48,7 +63,7 @@ def arguments(command: str) -> list[str]:
 
     A Lua script may stand in its place, as ``./tpcc.lua --threads=8 run`` does; it is the first word then.
     """
-    words = [word.replace("'", "").replace('"', "") for word in _WORD.findall(command)]
+    words = [word.strip("`").replace("'", "").replace('"', "") for word in _WORD.findall(command)]
     names = [word.rpartition("/")[2] for word in words]
     if "sysbench" in names:
         start = names.index("sysbench") + 1
@@ -68,7 +83,8 @@ def workload_of(words: Sequence[str]) -> str | None:
     """Return the test of a command line: ``oltp_delete`` of ``share/oltp_delete.lua run``."""
     named = [word.removeprefix("--test=") for word in words if word.startswith("--test=")]
     test = next(iter(named + _positional(words)[:-1]), "")
-    return test.rpartition("/")[2].removesuffix(".lua") or None
+    name = test.rpartition("/")[2].removesuffix(".lua")
+    return name if name and not _PLACEHOLDER.search(name) else None
 
 
 def options_of(words: Sequence[str]) -> dict[str, Fact]:
@@ -76,7 +92,7 @@ def options_of(words: Sequence[str]) -> dict[str, Fact]:
     options: dict[str, Fact] = {}
     for word in words:
         name, is_set, value = word.partition("=")
-        if name.startswith("--") and not _SECRET_NAME.search(name):
+        if name.startswith("--") and not _SECRET_NAME.search(name) and not _PLACEHOLDER.search(value):
             options[name[2:].replace("_", "-")] = option(value if is_set else "on")
     return options
 

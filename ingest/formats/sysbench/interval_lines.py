@@ -9,7 +9,7 @@ from ingest.formats.sysbench.numbers import number
 
 _THREADS = r"thds: <threads>"
 _LOAD = r"tps: <tps> qps: <qps>"
-_KINDS = r"\(r/w/o: <reads_per_s>/<writes_per_s>/<other_per_s>\)"
+_KINDS = r" ?\(r/w/o: <reads_per_s>/<writes_per_s>/<other_per_s>\)"
 _LATENCY = r"lat \(ms,<rank>%\): <latency>"
 _TROUBLE = r"err/s:? <errors_per_s> reconn/s:? <reconnects_per_s>"
 _ORDERS = (
@@ -25,10 +25,10 @@ _FILES_READ = r"reads: <read_mib_per_s>"
 _FILES_WRITTEN = r"writes: <written_mib_per_s>"
 _FILES_SYNCED = r"fsyncs: <fsyncs_per_s>/s"
 _BEHIND_THE_TIME = (
-    f"{_THREADS} {_LOAD} {_KINDS} {_LATENCY} {_TROUBLE}",
+    f"{_THREADS} {_LOAD}{_KINDS} {_LATENCY} {_TROUBLE}",
     f"{_THREADS} {_LOAD} {_LATENCY} {_TROUBLE}",
     # sysbench-tpcc that counts its transactions by kind.
-    f"{_THREADS} {_LOAD} {_KINDS} {_LATENCY} {_TROUBLE} {_ORDERS}",
+    f"{_THREADS} {_LOAD}{_KINDS} {_LATENCY} {_TROUBLE} {_ORDERS}",
     f"{_THREADS} eps: <events_per_s> {_LATENCY}",
     rf"{_FILES_READ} MiB/s {_FILES_WRITTEN} MiB/s {_FILES_SYNCED} latency \(ms,<rank>%\): <latency>",
     r"queue length: <queue_length>, concurrency: <concurrency>",
@@ -38,7 +38,7 @@ _BEHIND_THE_TIME = (
     f"{_OLD_LOAD} {_OLD_QUERIES},? {_OLD_LATENCY}",
     f"{_FILES_READ} MB/s {_FILES_WRITTEN} MB/s {_FILES_SYNCED} {_OLD_LATENCY}",
     rf"Intermediate results: <threads> threads, tps: <tps>, {_OLD_QUERIES},? {_OLD_LATENCY}",
-    rf"threads: <threads> {_LOAD} {_KINDS} latency: <latency>ms \(<rank>%\) {_WAY_TROUBLE}",
+    rf"threads: <threads> {_LOAD}{_KINDS} latency: <latency>ms \(<rank>%\) {_WAY_TROUBLE}",
 )
 # What the Lua function report_csv prints; it does not say the rank.
 _CSV = (
@@ -48,7 +48,7 @@ _CSV = (
 
 _PLACE = re.compile(r"<(\w+)>")
 _WHOLE_NUMBERS = frozenset({"time_s", "threads", "queue_length", "concurrency"})
-_TIMED = re.compile(r"\[ *[0-9]\S{0,20} *s? *\] ")
+_TIMED = re.compile(r"\[ *[0-9]\S{0,20} *s? *\] ?")
 _CHECKPOINT = "Checkpoint report:"
 _CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *s? *\] +{_CHECKPOINT}\s*")
 # 0.5 subtracts a larger count from a smaller one after a checkpoint.
@@ -78,7 +78,7 @@ def _shape(text: str) -> _Shape:
     return _Shape(tuple(_PLACE.findall(text)), *patterns)
 
 
-_SHAPES = tuple(_shape(rf"\[ *<time_s> *s *\] {behind}") for behind in _BEHIND_THE_TIME)
+_SHAPES = tuple(_shape(rf"\[ *<time_s> *s *\] ?{behind}") for behind in _BEHIND_THE_TIME)
 _SHAPE_OF_CSV = _shape(_CSV)
 
 

@@ -28,6 +28,18 @@ _HEADINGS = {
     "Latency statistics:": LATENCY,
 }
 _INNER_HEADINGS = {"per-request statistics": LATENCY, "response time": LATENCY}
+# The names of figures, by which they are known behind a blank line and without the blanks before them.
+_NAMES = {
+    SQL: {"read", "write", "other", "total", "transactions", "queries", "ignored errors", "reconnects"}
+    | {"deadlocks", "read/write requests", "other operations"},
+    CPU: {"events per second"},
+    FILES: {"reads/s", "writes/s", "fsyncs/s"},
+    THROUGHPUT: {"events/s (eps)", "time elapsed", "total number of events", "read", "write", "fsync"}
+    | {"read, MiB/s", "written, MiB/s"},
+    GENERAL: {"total time", "total number of events", "total time taken by event execution"},
+    LATENCY: {"min", "avg", "max", "sum", "percentile stats"},
+    FAIRNESS: {"events (avg/stddev)", "execution time (avg/stddev)"},
+}
 
 _RUN_BEGINS = "Running the test with following options:"
 _HEADER_ENDS = "Threads started!"
@@ -83,6 +95,16 @@ _OPERATIONS = re.compile(r"(?:Total operations|Operations performed): +(.*)")
 _MEMORY_SIZES = re.compile(r"[0-9].*B transferred \(")
 _FILE_SIZES = re.compile(r"Read \S+ +Written \S+ +Total transferred .*")
 
+# What people write behind a figure, in a language of their own mostly.
+_REMARK = re.compile(r"\s+(?:#|//|<-).*|(?<=[0-9)s])\s+\(?[^\x00-\x7f].*")
+_ESCAPED = re.compile(r"\\([\[\]()])")
+
+
+def plain_line(line: str) -> str:
+    """Return a line without what a document adds to it: hard blanks, and Markdown's backslashes."""
+    line = line.replace("\xa0", " ")
+    return _ESCAPED.sub(r"\1", line) if "\\" in line else line
+
 
 @dataclass(slots=True)
 class ReportBlock:
@@ -137,20 +159,22 @@ class ReportBlock:
 class SysbenchOutput:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
-    ``line`` is that of the banner. Where it is missing, ``version`` is empty, ``line`` is the one before the
-    first line, and ``title`` the last text above the report. Header values and FATAL lines come with their
-    line number. ``stamp`` is the time before the banner, ``cpus`` the number of CPUs that a script printed
-    before it, ``test`` the test that the header names, ``hook_runs`` what hooks printed in the place of
-    intervals or report, ``summary`` the first line of what a script made of a report.
+    ``begin`` is the line of the banner. Where it is missing, ``version`` is empty, ``begin`` the line before
+    the first one, and ``title`` the last text above the report. ``indent`` are the blanks before each line.
+    Header values and FATAL lines come with their line number. ``stamp`` is the time before the banner,
+    ``cpus`` the number of CPUs that a script printed before it, ``test`` the test that the header names,
+    ``hook_runs`` what hooks printed in the place of intervals or report, ``summary`` the first line of what a
+    script made of a report.
     """
 
-    line: int
+    begin: int
     last_line: int
     version: str
     luajit: str
     stamp: str
     command: str
     cpus: int | None
+    indent: str
     title: str = ""
     summary: tuple[str, int] | None = None
     begins_with: str = ""
@@ -171,6 +195,13 @@ class SysbenchOutput:
         return self.begun or bool(self.blocks or self.interval_lines or self.fatal or self.hook_runs)
 
     @property
+    def line(self) -> int:
+        """The line of the banner, or of the report without one."""
+        if self.version:
+            return self.begin
+        return self.blocks[-1].line if self.blocks else self.begin + 1
+
+    @property
     def has_report_of_a_hook(self) -> bool:
         """Whether a hook printed the report, or something that is none, and sysbench itself no other."""
         return not self.blocks and any(run.final or run.error for run in self.hook_runs)
@@ -186,8 +217,15 @@ def sort(output: SysbenchOutput, lines: Iterable[str]) -> None:
     except FormatError as error:
         output.error = error
     if not (output.interval_lines and output.blocks) and any("{" in line for line in lines):
-        found = hook_runs(lines, first_line=output.line + 1)
+        found = hook_runs(lines, first_line=output.begin + 1)
         output.hook_runs = [run for run in found if run.has_reports or run.error]
+
+
+def _without_remark(line: str) -> str:
+    """Return ``read: 9`` of ``read: 9  # all reads``; what failed is told in full."""
+    if (line.isascii() and "#" not in line and "//" not in line and "<-" not in line) or "FATAL: " in line:
+        return line
+    return _REMARK.sub("", line, count=1)
 
 
 class _Sorter:
@@ -196,40 +234,48 @@ class _Sorter:
         self.in_header = True
         self.in_histogram = False
         self.heading = ""
+        # Whether a blank line stands between the heading and what follows.
+        self.is_parted = False
         self.block: ReportBlock | None = None
 
     def sort(self, lines: Iterable[str]) -> None:
-        for line_number, line in enumerate(lines, start=self.output.line + 1):
-            first = line[:1]
+        for line_number, whole in enumerate(lines, start=self.output.begin + 1):
+            line = _without_remark(plain_line(whole)).removeprefix(self.output.indent)
+            first, text = line[:1], line.strip()
             if first == "[":
                 if is_checkpoint(line):
                     self.output.checkpoints.append(line_number)
                     self.block = None
                 else:
                     self.output.interval_lines.add(line, line_number)
-            elif first == " " or first == "\t":
-                self._indented(line, line_number)
-            elif text := line.rstrip():
+            elif not text:
+                self.is_parted = True
+            elif text in _HEADINGS:
+                self._open(_HEADINGS[text], line_number)
+            elif self._figure(text, line_number, is_indented=first.isspace()):
+                pass
+            elif not first.isspace():
                 self._plain(text, line_number)
-            else:
-                self.heading = ""
+            elif self.in_histogram:
+                self._bucket(line, line_number)
+            elif self.in_header:
+                self._header(text, line_number)
 
-    def _indented(self, line: str, line_number: int) -> None:
-        if (heading := line.strip()) in _HEADINGS:
-            self._open(_HEADINGS[heading], line_number)
-        elif self.heading and self.block:
-            name, _, value = line.partition(":")
-            name = name.strip()
-            if value and (value := value.strip()):
-                self.block.add(self.heading, name, value, line_number)
-            elif name in _INNER_HEADINGS:
-                self._open(_INNER_HEADINGS[name], line_number)
-            elif not name:
-                self.heading = ""
-        elif self.in_histogram:
-            self._bucket(line, line_number)
-        elif self.in_header:
-            self._header(line.strip(), line_number)
+    def _figure(self, text: str, line_number: int, *, is_indented: bool) -> bool:
+        """Take a line of the report under the heading; return whether it is one."""
+        if not self.heading or not self.block:
+            return False
+        name, _, value = (part.strip() for part in text.partition(":"))
+        is_below = is_indented and not self.is_parted
+        if not value and name in _INNER_HEADINGS:
+            self._open(_INNER_HEADINGS[name], line_number)
+            return True
+        names = self.block.values[self.heading]
+        is_known = name in _NAMES.get(self.heading, ()) or name.endswith("percentile")
+        if value and (is_below or (is_known and name not in names)):
+            self.block.add(self.heading, name, value, line_number)
+            return True
+        return is_below
 
     def _bucket(self, line: str, line_number: int) -> None:
         """Read ``       0.728 |***                                      12``."""
@@ -241,9 +287,7 @@ class _Sorter:
     def _plain(self, line: str, line_number: int) -> None:
         output = self.output
         output.begins_with = output.begins_with or line[:200]
-        if line in _HEADINGS:
-            self._open(_HEADINGS[line], line_number)
-        elif line.startswith("FATAL: "):
+        if line.startswith("FATAL: "):
             output.fatal.append((line.removeprefix("FATAL: "), line_number))
         elif self.in_header:
             self._header(line, line_number)
@@ -289,7 +333,7 @@ class _Sorter:
     def _open(self, heading: str, line_number: int) -> ReportBlock:
         """Return the report that this heading belongs to, a new one where the last has it already."""
         self.in_header = self.in_histogram = False
-        self.heading = heading
+        self.heading, self.is_parted = heading, False
         if self.block is None or heading in self.block.values:
             self.block = ReportBlock(line=line_number, end=line_number)
             self.output.blocks.append(self.block)

@@ -288,8 +288,12 @@ def _percentiles(block: ReportBlock) -> dict[int, tuple[str, int]]:
         for name, value in block.values.get(LATENCY, {}).items()
         if name.endswith("percentile") and (match := _PERCENTILE.fullmatch(name))
     }
-    if not found and block.text(LATENCY, "percentile stats")[0] != "disabled":
-        raise FormatError("the percentile is not understood", block.text(LATENCY, "percentile stats")[1])
+    if not found and block.has(LATENCY, "percentile stats"):
+        text, line = block.text(LATENCY, "percentile stats")
+        if text != "disabled":
+            raise FormatError("the percentile is not understood", line)
+    elif not found:
+        block.text(LATENCY, "95th percentile")
     return found
 
 

@@ -7,28 +7,49 @@ Lua hooks may print JSON in the place of the interval lines, the report or both 
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading, percentile_metric
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
+from ingest.formats.sysbench.command import (
+    OF_SYSBENCH,
+    arguments,
+    command_in,
+    cpus_in,
+    option,
+    options_of,
+    workload_of,
+)
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
-from ingest.formats.sysbench.lines import FAIRNESS, GENERAL, LATENCY, ReportBlock, SysbenchOutput, sort
+from ingest.formats.sysbench.lines import (
+    FAIRNESS,
+    GENERAL,
+    LATENCY,
+    SQL,
+    ReportBlock,
+    SysbenchOutput,
+    plain_line,
+    sort,
+)
 from ingest.formats.sysbench.numbers import number
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
-_BANNER_TEXT = r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
+# A document may indent what it quotes, or have tags of HTML before it.
+_BANNER_TEXT = (
+    r"([ \t]*)(?:<[^<>\n]{1,80}>){0,3}"
+    r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
+)
 _BANNER = re.compile(_BANNER_TEXT)
 _BANNER_IN_HEAD = re.compile(rf"^{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
 
 # Without a banner: a figure that every report has, or an interval line.
 _REPORT_IN_HEAD = re.compile(
-    rb"^(?:[ \t]+(?:total number of events:[ \t]+[0-9]|read:[ \t]+IOPS=[0-9])"
-    rb"|\[ *[0-9.]{1,12} *s *\] (?:thds|threads): [0-9])",
+    rb"^[ \t\xc2\xa0]*(?:total number of events:[ \t]+[0-9]|read:[ \t]+IOPS=[0-9.]+ [0-9.]+ MiB/s \("
+    rb"|\[ *[0-9.]{1,12} *s *\] ?(?:thds|threads): [0-9])",
     re.MULTILINE,
 )
 _LINE_OF_REPORT = re.compile(
@@ -36,9 +57,12 @@ _LINE_OF_REPORT = re.compile(
     r"|\b(?:transactions|queries): +[0-9]+ +\([0-9.]+ per sec\.\)|\bevents per second: +[0-9]"
     r"|^ +(?:approx\. +)?[0-9]{1,3}(?:th|st|nd|rd)? percentile: +[0-9]|^ +total time: +[0-9.]+s"
 )
+_CALL = re.compile(r"\bsysbench\s.*--.*\s(?:run|prepare)\b")
+_REPORT_BEGINS = re.compile(r"([ \t]*)(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)")
 _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
 
+_BUILT_IN_TESTS = ("cpu", "memory", "fileio", "threads", "mutex")
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 
@@ -47,18 +71,20 @@ def recognise(head: bytes) -> bool:
 
 
 def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that have figures of a report, or its words within JSON."""
-    if lines[0].lstrip()[:1] in ("{", "[", '"'):
-        message = (
-            "its output stands within JSON; send what sysbench itself printed as a file of its own (Ansible "
-            "and others keep it under 'stdout')"
-        )
-    else:
-        message = (
-            "its report is missing, or only parts of it are there: no 'total number of events:' under "
-            "'General statistics:'; send all that sysbench printed, from its banner on"
-        )
-    return NearMiss.by(_LINE_OF_REPORT, lines, message)
+    """Say what lines lack that have figures of a report, its words within JSON, or commands alone."""
+    within_json = (
+        "its output stands within JSON; send what sysbench itself printed as a file of its own (Ansible "
+        "and others keep it under 'stdout')"
+    )
+    parts = (
+        "its report is missing, or only parts of it are there: no 'total number of events:' under "
+        "'General statistics:'; send all that sysbench printed, from its banner on"
+    )
+    commands = "it only calls sysbench; send what the commands printed, from the banner of sysbench on"
+    found = NearMiss.by(_LINE_OF_REPORT, lines, parts)
+    if found and found.line and lines[found.line - 1].lstrip()[:1] in ("{", "[", '"'):
+        return replace(found, message=within_json)
+    return found or NearMiss.by(_CALL, lines, commands)
 
 
 def parse(source: Source) -> ParsedReport:
@@ -90,39 +116,58 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
     banners = [
         (index, banner)
         for index, line in enumerate(lines)
-        if "sysbench " in line and (banner := _BANNER.fullmatch(line))
+        if "sysbench " in line and (banner := _BANNER.fullmatch(plain_line(line)))
     ]
     stops = [*(index for index, _ in banners), len(lines)]
     previous = 0
-    for output in _outputs_without_banner(lines[: stops[0]]):
+    for output in _outputs_without_banner(lines, 0, stops[0]):
         yield output
         previous = output.last_line
     for (index, banner), stop in zip(banners, stops[1:], strict=True):
-        version, luajit = banner.groups("")
-        before = lines[previous:index]
-        output = SysbenchOutput(
-            index + 1, stop, version, luajit, time_of(index + 1), command_in(before), cpus_in(before)
-        )
-        sort(output, lines[index + 1 : stop])
+        output = _with_banner(lines, index, stop, banner, lines[previous:index], time_of(index + 1))
+        if (end := _end_before_other_text(output, lines)) < stop:
+            output = _with_banner(lines, index, end, banner, lines[previous:index], time_of(index + 1))
         yield output
+        yield from _outputs_without_banner(lines, end, stop)
         previous = index + 1
 
 
-def _outputs_without_banner(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
+def _with_banner(
+    lines: Sequence[str], index: int, stop: int, banner: re.Match[str], above: Sequence[str], stamp: str
+) -> SysbenchOutput:
+    """Return what stands between a banner and a stop. ``stamp`` is the time before the banner."""
+    indent, version, luajit = banner.groups("")
+    command, cpus = command_in(above), cpus_in(above)
+    output = SysbenchOutput(index + 1, stop, version, luajit, stamp, command, cpus, indent)
+    sort(output, lines[index + 1 : stop])
+    return output
+
+
+def _end_before_other_text(output: SysbenchOutput, lines: Sequence[str]) -> int:
+    """Return the last line of the first report, where text stands between it and another one."""
+    if len(output.blocks) < 2 or output.error or output.checkpoints:
+        return output.last_line
+    first, second = output.blocks[:2]
+    between = lines[first.end : second.line - 1]
+    return output.last_line if all(map(OF_SYSBENCH.match, between)) else first.end
+
+
+def _outputs_without_banner(lines: Sequence[str], start: int, stop: int) -> Iterator[SysbenchOutput]:
     """Yield an output for each report, with what stands above it, and one for what has none but was begun."""
-    whole = _sorted_without_banner(lines, 0, len(lines))
+    whole = _sorted_without_banner(lines, start, stop)
     ends = [block.end for block in whole.blocks]
     if whole.error or whole.checkpoints or len(ends) < 2:
         if whole.is_a_test:
             yield whole
         return
-    for start, stop in zip([0, *ends], [*ends[:-1], len(lines)], strict=False):
-        yield _sorted_without_banner(lines, start, stop)
+    for begin, end in zip([start, *ends], [*ends[:-1], stop], strict=False):
+        yield _sorted_without_banner(lines, begin, end)
 
 
 def _sorted_without_banner(lines: Sequence[str], start: int, stop: int) -> SysbenchOutput:
     part = lines[start:stop]
-    output = SysbenchOutput(start, stop, "", "", "", "", None)
+    indent = next(filter(None, map(_REPORT_BEGINS.match, part)), None)
+    output = SysbenchOutput(start, stop, "", "", "", "", None, indent[1] if indent else "")
     sort(output, part)
     above = part[: output.blocks[0].line - 1 - start] if output.blocks else part
     output.command, output.cpus = command_in(above), cpus_in(above)
@@ -146,9 +191,21 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     words = arguments(output.command) if output.command else []
     options = options_of(words)
     results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
-    threads = _threads(output, options)
-    threads_follow = threads is None and results.threads is not None
-    threads = results.threads if threads is None else threads
+    printed = _threads_of_header(output)
+    asked = [options.pop(name, None) for name in ("threads", "num-threads")]
+    wanted = next((number for number in asked if type(number) is int), None)
+    notes = [*results.notes, *_notes(output)]
+    if reason := _is_of_another_run(words, wanted, results, printed or results.threads):
+        notes.append(f"the command above the report was not used: {reason}")
+        words, options, wanted, output.command = [], {}, None, ""
+    if printed and results.threads and printed != results.threads:
+        notes.append(
+            f"the header says {printed} threads, and the events of each are those of {results.threads}"
+        )
+    threads = printed or wanted
+    if threads is None and results.threads:
+        threads = results.threads
+        notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
     if results.percentile is not None:
         options["percentile"] = results.percentile
     time = _time(output.stamp)
@@ -166,12 +223,8 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         options=options | header,
         lost=() if output.version or threads else ("threads",),
     )
-    notes = [*results.notes, *_notes(output)]
     if not output.version:
-        line = output.blocks[-1].line if output.blocks else output.line + 1
-        notes.append(f"above the report in line {line} there is no banner of sysbench")
-    if threads_follow:
-        notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
+        notes.append(f"above the report in line {output.line} there is no banner of sysbench")
     return run, _interval_tables(output, key, results.percentile), notes
 
 
@@ -185,6 +238,7 @@ class _Results:
     test: str | None
     notes: list[str]
     threads: int | None = None
+    is_of_queries: bool = False
 
 
 def _results_in_text(output: SysbenchOutput) -> _Results:
@@ -197,6 +251,7 @@ def _results_in_text(output: SysbenchOutput) -> _Results:
         test=report.test,
         notes=list(_notes_on_text(report)),
         threads=report.threads,
+        is_of_queries=report.block.has(SQL),
     )
 
 
@@ -266,16 +321,29 @@ def _is_forced_shutdown(text: str) -> bool:
     return "forcing shutdown" in text
 
 
-def _threads(output: SysbenchOutput, options: dict[str, Fact]) -> int | None:
-    """Return the threads that the tool printed, or else take them from the options of the command."""
-    asked = [options.pop(name, None) for name in ("threads", "num-threads")]
+def _threads_of_header(output: SysbenchOutput) -> int | None:
+    """Return the threads that the tool printed."""
     if "threads" not in output.header:
-        return next((number for number in asked if type(number) is int), None)
+        return None
     text, line = output.header["threads"]
     threads = number(text, line)
     if not (threads.is_integer() and 1 <= threads <= MAX_THREADS):
         raise FormatError(f"{text} is not a number of threads", line)
     return int(threads)
+
+
+def _is_of_another_run(
+    words: Sequence[str], asked: int | None, results: _Results, threads: int | None
+) -> str:
+    """Return in what a command contradicts the report below it, empty where it does not."""
+    test = workload_of(words)
+    if asked and threads and asked != threads:
+        return f"it asks for {asked} threads, and there were {threads}"
+    if test and results.test in _BUILT_IN_TESTS and test != results.test:
+        return f"it runs {test}, and the report is one of {results.test}"
+    if test in _BUILT_IN_TESTS and results.is_of_queries:
+        return f"it runs {test}, and the report is one of queries"
+    return ""
 
 
 def _time(stamp: str) -> datetime | None:

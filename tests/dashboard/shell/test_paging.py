@@ -22,7 +22,7 @@ def ten(monkeypatch):
 def test_no_more_is_counted_than_a_page_needs(ten, django_assert_num_queries):
     pages = LongList(ten, 2, None)
     with django_assert_num_queries(1) as asked:
-        assert total(pages) == "more than 6"
+        assert total(pages, "run") == "more than 6 runs"
     assert "LIMIT 7" in asked.captured_queries[0]["sql"]
 
 
@@ -36,7 +36,7 @@ def test_every_page_is_reached_from_the_one_before(ten):
 
 
 def test_a_short_list_says_how_long_it_is(ten):
-    assert total(LongList(ten.filter(name__lt="w6"), 2, None)) == "6"
+    assert total(LongList(ten.filter(name__lt="w6"), 2, None), "run") == "6 runs"
 
 
 @pytest.mark.parametrize(

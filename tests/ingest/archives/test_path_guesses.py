@@ -31,8 +31,17 @@ def read(proposal, path):
         ("ps-8.0.35/ps.c16.txt", {"product": "Percona Server", "workload": "oltp_point_select"}),
         ("m5.4xlarge/mariadb-11.4.5.log", {"hardware": "m5.4xlarge", "version": "11.4.5"}),
         ("mariadb-java-client-1.5.3/a.json", {"product": "mariadb-java-client", "version": "1.5.3"}),
+        ("percona-server-8.0.36-28/ro.64", {"product": "Percona Server", "version": "8.0.36-28"}),
+        ("pg17rc1, 64 threads.txt", {"product": "PostgreSQL", "version": "17rc1", "threads": 64}),
+        ("mysql-8/t4/r2.out", {"product": "MySQL", "version": "8", "threads": 4, "repetition": 2}),
+        ("10.0.0.12/202104221531/x", {"hardware": "10.0.0.12", "started_at": "2021-04-22T1531"}),
+        ("db1.example.com/15.03.2024/x", {"hardware": "db1.example.com", "started_at": "2024-03-15"}),
+        ("Mysql8.0-16Core128GB-1Node/x", {"version": "8.0", "hardware": "16Core128GB"}),
+        ("main/3f9a2c1/4th_run.log", {"commit": "3f9a2c1", "repetition": 4}),
+        # These are parts of a UUID, a system, a compiler, a share, a date and a block size.
+        ("550e8400-e29b-41d4-a716-44665544abcd/ubuntu-22.04/gcc-13.2/zipf-0.99/15.03.24/64k.txt", {}),
         # The version of the tool is none of the server, and a date is no version.
-        ("sysbench-1.0.20/2026.11.20.txt", {}),
+        ("sysbench-1.0.20/2026.11.20.txt", {"started_at": "2026-11-20"}),
     ],
 )
 def test_words_in_a_path_say_what_they_mostly_mean(path, fields):
@@ -69,6 +78,26 @@ def test_names_that_a_project_has_are_found_and_written_as_it_writes_them():
             ],
             "mysql/{version}/{configuration}_{workload}_{threads}th.sysbench.txt",
             {"product": "MySQL"},
+        ),
+        (
+            # What is counted from 1 is a repetition; what has a unit behind it is none.
+            [f"ro_{n}_{k}tables_{r}.txt" for n in THREADS for k in (1, 2) for r in (1, 2)],
+            "ro_{threads}_{tables}tables_{repetition}.txt",
+            {"workload": "oltp_read_only"},
+        ),
+        (
+            [f"kernel-6.{k}/2024-03-1{d}/ro.{n}.log" for n in THREADS for k in (1, 8) for d in (5, 6)],
+            "{configuration}/{started_at}/ro.{threads}.log",
+            {"workload": "oltp_read_only"},
+        ),
+        (
+            [
+                f"res.{p}57.{c}/res.thr{n}.ro.txt"
+                for p, c in (("mysql", "AHI0"), ("ps", "AHI0.tp96"))
+                for n in THREADS
+            ],
+            "res.{version}.{configuration}/res.thr{threads}.ro.txt",
+            {"workload": "oltp_read_only"},
         ),
         (
             [f"pgbench_{v}_{w}_20250815_13{m}00.log" for v in (13, 18) for w in "ab" for m in (10, 20)],
@@ -116,6 +145,12 @@ def test_what_files_say_themselves_is_not_taken_from_their_names():
     paths = [f"mariadb-{v}/{w}.json" for v in ("10.6.1", "10.11.2") for w in ("avgt", "thrpt")]
     own = {path: OwnWords(fields=("product", "version", "workload")) for path in paths}
     assert (propose(paths, own).pattern, propose(paths, own).fields) == ("", {})
+    # Beside a file that says the rest, a name tells of the repetition alone.
+    own = {
+        path: OwnWords(fields=("product", "version", "workload"))
+        for path in (f"pg17/run{r}/c8.txt" for r in (1, 2))
+    }
+    assert propose(own, own).pattern == "pg17/run{repetition}/c8.txt"
     own = {path: OwnWords(fields=("version",), workload=None) for path in paths}
     assert propose(paths, own).pattern == "mariadb-*/{workload}.json"
 

@@ -58,6 +58,30 @@ def test_a_companion_known_by_its_content_pairs_by_stem_unless_several_results_h
     assert made.ignored["b/t04.cpu"].startswith("several results have its name")
 
 
+def test_names_of_tools_tell_no_files_apart_and_a_folder_of_one_result_owns_what_is_called_like_a_tool():
+    paths = [
+        "16/oltp.log",
+        "16/vmstat.log",
+        "32/sysbench.log",
+        "32/iostat.out",
+        "sysbench_8.log",
+        "8-vmstat.log",
+    ]
+    many = ["many/a.log", "many/b.log", "many/vmstat.log"]
+    beside = {"16/vmstat.log", "32/iostat.out", "8-vmstat.log", "many/vmstat.log"}
+    rules = PathRules.parse()
+    assert beside <= {*may_be_companions([*paths, *many], rules)}
+    made = plan([*paths, *many], rules, beside)
+    assert {one.path: one.companions for one in made.files} == {
+        "16/oltp.log": ("16/vmstat.log",),
+        "32/sysbench.log": ("32/iostat.out",),
+        "sysbench_8.log": ("8-vmstat.log",),
+        "many/a.log": (),
+        "many/b.log": (),
+    }
+    assert made.ignored["many/vmstat.log"].startswith("several results have its name")
+
+
 def test_configurations_and_facts_of_the_machine_go_with_all_below_and_the_nearest_counts():
     paths = ["my.cnf", "lscpu.txt", "a/my.cnf", "a/b/t04.txt", "c/t04.txt", "d/conf.diff"]
     found, ignored = planned(paths)

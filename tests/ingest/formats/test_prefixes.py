@@ -33,6 +33,7 @@ PREFIXES = {
     ),
     "kubectl": lambda line, n: f"[pod/bench-x7k2p/sysbench] {line}",
     "journald": lambda line, n: f"Nov 20 {clock(n)} bench-01 sysbench[4711]: {line}",
+    "Jenkins, a branch": lambda line, n: f"[bench] {line}",
     "sbt": lambda line, n: f"[info] {line}",
     "a quote": lambda line, n: f"> {line}",
     "a quote of a quote": lambda line, n: f">> {line}",
@@ -102,6 +103,35 @@ def test_a_time_that_was_taken_away_tells_when_the_run_began():
     assert (source.time_of(1), source.time_of(2)) == ("", "2026-01-02T15:00:00.1234567Z")
     (run,) = parse(source)[1].runs
     assert run.started_at.isoformat() == "2026-01-02T15:00:00.123456+00:00"
+
+
+UNKNOWN_PREFIXES = {
+    "a step of a build": lambda line, n: f"#15 {n / 7:.3f} {line}",
+    "a machine": lambda line, n: f"db-1.example.com: {line}",
+    "a logger": lambda line, n: f"2026-01-02 {clock(n)},123 - bench - INFO - {line}",
+    "seconds": lambda line, n: f"[{n / 7:12.6f}] {line}",
+    "the step of a job": lambda line, n: f"[15:00:{n % 60:02}] :\t [Step 1/2] {line}",
+    "numbers of lines": lambda line, n: f"{n + 1:6}\t{line}",
+    "a comment": lambda line, _: f"# {line}".rstrip(),
+    "an added line": lambda line, _: f"+{line}",
+    "a drawn line": lambda line, _: f"| {line}",
+}
+
+
+@pytest.mark.parametrize("kind", UNKNOWN_PREFIXES)
+def test_what_all_lines_begin_with_is_taken_away_where_it_hides_the_output_of_a_tool(kind):
+    for text in (SYSBENCH, REFUSED, PGBENCH):
+        lines = text.split("\n")[:-1]
+        changed = "".join(f"{UNKNOWN_PREFIXES[kind](line, n)}\n" for n, line in enumerate(lines))
+        assert found_in(f"starting\n{changed}done\n")[1:4] == found_in(f"starting\n{text}done\n")[1:4]
+    _, report = parse(Source(changed.encode()))
+    assert report.warnings[0].startswith(TAKEN_AWAY)
+    assert "what the lines begin with (first " in report.warnings[0]
+
+
+def test_what_rows_of_a_table_begin_with_stays():
+    table = "threads - tps\n" + "".join(f"run 1: - {n} - {700 + n}.5\n" for n in range(1, 30))
+    assert "taken away" not in str(found_in(table))
 
 
 # --- logs of several services -------------------------------------------------------------------------------
@@ -200,7 +230,7 @@ NO_PREFIXES = {
     "marks of HammerDB": "".join(f">>>>> PROC: {name} {name}\n" * 2 + "CALLS: 5\n" for name in "abc"),
     "sections of YCSB": "[READ], Operations, 5\n" * 3 + "[READ], >1000, 0\n" * 9,
     "one quoted line": "> a remark\n\nworkload,tps\noltp,5\n",
-    "rows that begin with a level": "[Note] a\n" * 9,
+    "rows that begin with a section": "[ids] a\n" * 2 + "[mysqld] b\n" * 2 + "port = 3306\n" * 3,
 }
 
 

@@ -5,6 +5,7 @@ import pytest
 from ingest.formats import parse, recognise
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats.real_files import FIXTURES
 
 
 def refusal(text):
@@ -20,6 +21,8 @@ def refusal(text):
         ("job: (g=0): rw=randread, bs=(R) 4096B-4096B\n...\nfio-3.28\n", "fio", 1),
         ("fillseq      :       3.342 micros/op 299213 ops/sec;   33.1 MB/s\n", "db_bench", 1),
         ("Running 30s test @ http://127.0.0.1:8080/\n  12 threads and 400 connections\n", "wrk", 1),
+        ("GET: 100502.51 requests per second, p50=0.255 msec\n", "redis-benchmark", 1),
+        ('{"metrics": {"http_req_duration": {"avg": 10.1}}}\n', "k6", 1),
         ("goos: linux\nBenchmarkSelect-8   \t 5000\t 230000 ns/op\n", "Go's testing package", 1),
     ],
 )
@@ -56,9 +59,27 @@ def test_what_refusals_propose_is_read(text):
     assert report.runs[0].readings[0].value == 730.96
 
 
+def test_of_a_document_the_output_of_the_tool_is_read_and_the_tables_beside_it_are_named():
+    report = (FIXTURES / "sysbench" / "cpu.txt").read_text()
+    table = "\n| threads | tps |\n|---|---|\n| 4 | 730.5 |\n| 8 | 950.1 |\n"
+    beside = "tables beside it are read where the field 'format' names the format 'qps_table'"
+    name, found = parse(Source((report + table).encode()))
+    assert (name, len(found.runs)) == ("sysbench", 1)
+    assert found.warnings[-1] == f"read as sysbench alone; {beside}"
+    assert len(parse(Source((report + table).encode()), "qps_table")[1].runs) == 2
+    with pytest.raises(FormatError, match=f"sysbench was stopped, or the file is cut off .*; {beside}"):
+        parse(Source((report[: report.index("CPU speed:")] + table).encode()))
+
+
+def test_what_only_begins_with_a_bracket_is_not_called_json():
+    assert "it begins with '[mysqld]'" in refusal("[mysqld]\nport = 3306\n").message
+
+
 NEAR_MISSES = [
     ("sysbench", "transactions:                        9 (9.00 per sec.)\n", 1, "total number of events:"),
     ("sysbench", '{"changed": true, "stdout": "sysbench 1.0.20 (using system LuaJIT)\\n"}\n', 1, "'stdout'"),
+    ("sysbench", 'ok: => {\n  "General statistics:",\n  ""\n', 2, "'stdout'"),
+    ("sysbench", "$ sysbench cpu --threads=4 run\n", 1, "it only calls sysbench"),
     ("hammerdb", "summary\nVU 8: 124500 NOPM\n", 2, "TEST RESULT"),
     ("ycsb", "READ AverageLatency(us) 512\n", 1, "[OVERALL], RunTime(ms)"),
     ("mysqlslap", "$ mysqlslap --concurrency=8 --iterations=3\n", 1, "Average number of seconds"),

@@ -31,9 +31,9 @@ REFUSED_WITH_REASON = {
     "cosminsaracil_*mongodb_initial_load.txt": "not one operation was completed",
     "cosminsaracil_*mongodb_url_test*": "the clock of the machine was set back",
     # no result: pictures, links, commands, the log of a server; queries without a rate
-    "fabienrenaud_*__README.md": "no result of a benchmark",
-    "fabienrenaud_*archive_all-runs.md": "no result of a benchmark",
-    "centminmod*": "name the format",
+    "fabienrenaud_*__README.md": "no score of a benchmark; pictures and ratios are not read",
+    "fabienrenaud_*archive_all-runs.md": "no score of a benchmark; pictures and ratios are not read",
+    "centminmod*": "no report of sysbench, only a summary",
     "*fbmy56_o.ini.cx6a": "not a result file",
     "oceanbase_*alter-tenant.md": "not a result file",
     "*tpch_testcase_mysql_ramdisk.log": "no table under 'Execution' has a rate",

@@ -7,6 +7,9 @@ from django.urls import reverse
 
 from benchdash.accounts.access import NOBODY
 from benchdash.results.models import IntervalSamples, Run
+from ingest.formats.companions import COMPANION_FORMATS
+from ingest.formats.report import FormatError
+from ingest.formats.source import Source
 from ingest.metadata.configuration import is_configuration
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion
@@ -49,6 +52,13 @@ def upload(project, result, companions, **said):
     return receive_one(project, by=NOBODY, arrival=arrival).upload
 
 
+def parsed(name, path):
+    try:
+        return COMPANION_FORMATS[name].parse(Source(path.read_bytes()))
+    except FormatError:
+        return None
+
+
 def one_run():
     return (SYSBENCH / "oltp_read_only-histogram.txt").read_bytes()
 
@@ -88,6 +98,16 @@ def test_of_two_tools_that_say_the_same_the_more_exact_one_counts():
     assert found["read_mb_per_s"] == pytest.approx(0.484375)  # iostat
     assert found["run_queue"] == 3  # vmstat
     assert [table.source for table in beside.samples] == ["mpstat", "iostat", "vmstat"]
+
+
+@pytest.mark.parametrize("name", COMPANION_FORMATS)
+def test_what_any_format_of_companions_reads_reaches_the_run(name):
+    paths = [path for path in sorted((FIXTURES / name).iterdir()) if not path.name.endswith(".json")]
+    read_alone = [parsed(name, path) for path in paths]
+    whole = next(path for path, report in zip(paths, read_alone, strict=True) if report)
+    beside = read(one=whole.read_bytes())
+    assert list(beside.formats.values()) == [name]
+    assert beside.samples or beside.hardware or beside.environment
 
 
 def test_two_outputs_of_one_tool_keep_their_samples_apart():

@@ -76,6 +76,12 @@ def test_what_is_not_settled_says_how_many_of_what_would_settle_it():
     likely = Comparison(1.1, verdict="likely_better", basis="within session", more_runs=2)
     assert settling(likely) == "2 more sessions of each would settle it"
     assert settling(Comparison(1.1)) == ""
+    # So many would nobody measure.
+    many = Comparison(1.01, basis="sessions", more_runs=85)
+    rather = "measuring both in turns beside a control, or on a quieter machine, tells sooner"
+    assert settling(many) == f"85 more sessions of each would settle it; {rather}"
+    assert rather in verdict_words.what_would_tell([likely, many])
+    assert rather in verdict_words.note([many], margin=0.02)
     assert settling(Comparison(1.1, verdict="better", basis="runs")) == ""
 
 

@@ -1,7 +1,7 @@
 """The lists of versions, hardware, configurations and workloads, and their correction."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from django.urls import path, re_path
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.catalogue import queries as catalogue
 from benchdash.dashboard.pages.catalogue.forms import BuildForm, MergeForm, RenameForm, UnmergeForm, name_of
-from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow
+from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow, VersionRow
 from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
@@ -39,17 +39,27 @@ from benchdash.results.models import (
 
 _PAGE: Final = 100
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
+# Columns of versions that stand only where one of the rows has something in them.
+_OPTIONAL: Final[Mapping[str, Callable[[VersionRow], object]]] = {
+    "build": lambda row: row.version.build,
+    "commit": lambda row: row.version.commit,
+    "committed": lambda row: row.version.committed_at,
+    "released": lambda row: row.version.released_on,
+    "branches": lambda row: row.use.branches,
+}
 
 
 @project_page
 def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chip, found = _chosen_versions(request, page)
     pages = Paginator(found, _PAGE).get_page(request.GET.get("page"))
+    rows = catalogue.version_rows(pages)
     context = {
         "filters": [chip],
         "reset_url": request.path if chip.chosen else "",
         "pages": pages,
-        "rows": catalogue.version_rows(pages),
+        "rows": rows,
+        "columns": [name for name, held in _OPTIONAL.items() if any(map(held, rows))],
         "may_correct": page.may(Scope.TRIAGE),
     }
     return page.render(request, "dashboard/versions.html", context)

@@ -133,7 +133,9 @@ def _compared(
         "has_history": _PEAK_THREADS in everything.metrics,
     }
     if not tables:
-        return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
+        is_narrowed = choice.workloads or choice.threads
+        whole_url = choice.address(request.path, workload="", threads="") if is_narrowed else ""
+        return {**context, "whole_url": whole_url}
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     found = _most_changed_first(tables)
     pages = Paginator(found, max(1, _MAX_CHARTS // len(tables))).get_page(request.GET.get("page"))

@@ -18,6 +18,7 @@ from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.shell import series_words
 from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.numbers import counted
 from benchdash.dashboard.shell.project_page import (
     ProjectPage,
     found_or_hidden,
@@ -169,7 +170,7 @@ def _do(request: HttpRequest, page: ProjectPage, stretch: Stretch) -> str:
 
 
 def _runs(number: int) -> str:
-    return "1 run is" if number == 1 else f"{number} runs are"
+    return f"{counted(number, 'run')} {'is' if number == 1 else 'are'}"
 
 
 urlpatterns = [path("history/curate/", curate, name="curate")]

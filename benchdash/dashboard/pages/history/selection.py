@@ -104,7 +104,7 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
     was chosen. A constant number of statements.
     """
-    places, values = _offered(project)
+    places, values = _offered(project, _said(query, "branch"))
     selection, unknown = None, []
     texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
     if not texts:
@@ -150,7 +150,7 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
             for chip in _filters(values, asked, some_of(METRIC, "Metric", options, asked_metrics, empty=main))
         ],
         kept=kept,
-        has_any=bool(places),
+        has_any=bool(places) or bool(series) or find_series(project).exists(),
         relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
         selection=selection,
         unknown=unknown,
@@ -241,9 +241,14 @@ def _fits(facet: Facet, values: Collection[str]) -> Q:
 _OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
 
 
-def _offered(project: Project) -> tuple[Sequence[_Identity], Mapping[str, set[str]]]:
-    """Return each place of a project's series once, and the values of each facet."""
-    found = catalogue.offered_series(project)
+def _offered(
+    project: Project, branches: Collection[str]
+) -> tuple[Sequence[_Identity], Mapping[str, set[str]]]:
+    """Return each place of a project's series once, and the values of each facet.
+
+    What only pull requests have is left out, unless their branches are among ``branches``.
+    """
+    found = catalogue.offered_series(project, branches)
     places = [dict(zip(_OF_PLACE, map(_text, place), strict=True)) for place in found.places]
     values = {name: {place[name] for place in places} for name in _OF_PLACE}
     values |= {"workload": set(map(_text, found.workloads)), "threads": set(map(_text, found.threads))}

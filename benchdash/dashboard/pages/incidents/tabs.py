@@ -21,6 +21,7 @@ EVERYTHING: Final = "everything"
 LEFT_OUT: Final = "left-out"
 MINE: Final = "mine"
 NOBODY: Final = "nobody"
+_ALWAYS: Final = (OPEN, EVERYTHING)
 # No branch of git can be called so.
 _RELEASES: Final = "~"
 
@@ -157,10 +158,14 @@ def condition_of(page: ProjectPage, chips: list[FilterChip]) -> Q:
 def tab_links(
     path: str, query: QueryDict, current: Tab, project: Project, condition: Q
 ) -> dict[str, TabLink]:
-    """Return the tabs by name, with how many incidents each shows under the filters; one statement."""
+    """Return the tabs by name, with how many incidents each shows under the filters; one statement.
+
+    Without any, a tab is left out unless it is the current one or always there.
+    """
     found = Incident.objects.filter(condition, project=project)
     counts = found.aggregate(**{name: Count("pk", filter=tab.condition) for name, tab in TABS.items()})
     return {
         name: TabLink(tab.label, address_with(path, query, tab=name, page=""), counts[name], tab is current)
         for name, tab in TABS.items()
+        if counts[name] or tab is current or name in _ALWAYS
     }

@@ -1,5 +1,6 @@
 """The list of incidents, and what people do about several of them at once."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from django.contrib import messages
@@ -49,13 +50,15 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     paginator.count = tabs[tab.name].count
     pages = paginator.get_page(request.GET.get("page"))
     may_triage = page.may(Scope.TRIAGE)
+    is_empty = not is_filtered and not tabs[EVERYTHING].count
     context = {
-        "filters": chips,
+        # Among none there is nothing to choose.
+        "filters": [replace(chip, is_shown=False) for chip in chips] if is_empty else chips,
         "reset_url": page_url("incidents", page.project, tab=tab.name) if is_filtered else "",
         "kept": [("tab", request.GET["tab"])] if request.GET.get("tab") else [],
-        "tabs": list(tabs.values()),
+        "tabs": [] if is_empty else list(tabs.values()),
         "tab": tab,
-        "is_empty": not is_filtered and not tabs[EVERYTHING].count,
+        "is_empty": is_empty,
         "is_filtered": is_filtered,
         "pages": pages,
         "rows": [(one, span(one, last_good_at=one.last_good_at)) for one in pages],

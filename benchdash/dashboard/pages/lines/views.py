@@ -74,7 +74,9 @@ def _comparison(
         against = short_id(choice.columns.others[0])
         context["pair_url"] = page_url("pair", project, base=short_id(base), against=against)
     if not tables:
-        return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
+        is_narrowed = choice.workloads or choice.threads
+        whole_url = choice.address(request.path, workload="", threads="") if is_narrowed else ""
+        return {**context, "whole_url": whole_url}
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     relative_to = called[chosen.index(base)] if choice.view.relative else ""
     made = [

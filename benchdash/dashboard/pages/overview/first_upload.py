@@ -13,7 +13,7 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseStopPolling
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare.next_steps import next_steps
-from benchdash.dashboard.shell.commands import EXAMPLE, EXAMPLE_FILE, folder_command, upload_command
+from benchdash.dashboard.shell.commands import EXAMPLE, EXAMPLE_FILE, folder_command, upload_ways
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from ingest.models import Upload
@@ -24,7 +24,6 @@ TOKEN_NAME: Final = "first upload"  # noqa: S105 - its name, not the token
 MAX_WAIT_S: Final = 15 * 60
 _CLOCKS_DIFFER_S: Final = 60
 _SECONDS: Final = re.compile("[0-9]{1,10}")
-_WITH_RUNS: Final = (Upload.State.IMPORTED, Upload.State.PARTIAL)
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def first_steps(page: ProjectPage, *, secret: str = "") -> dict[str, Any]:
     return {
         "secret": secret,
         "example": _EXAMPLE,
-        "file_command": upload_command(secret) if secret else upload_command(),
+        "ways": upload_ways(secret) if secret else upload_ways(),
         "folder_command": folder_command(page.project.slug, page.viewer),
         "may_upload": page.may(Scope.UPLOAD),
         "wait": Wait(_uploads(page).first(), int(time.time())) if page.may(Scope.UPLOAD) else None,
@@ -100,7 +99,7 @@ def _uploads(page: ProjectPage) -> QuerySet[Upload]:
 def _first_chart(page: ProjectPage, since: int) -> str:
     """Return the address of the chart that says most of the first upload since then; empty without one."""
     from_then_on = datetime.fromtimestamp(since - _CLOCKS_DIFFER_S, UTC)
-    imported = _uploads(page).filter(state__in=_WITH_RUNS, finished_at__gte=from_then_on)
+    imported = _uploads(page).filter(state__in=Upload.WITH_RUNS, finished_at__gte=from_then_on)
     for upload in imported.order_by("finished_at", "pk")[:1]:
         steps = next_steps(page.project, runs_told_by(upload))
         return steps.first.url if steps else page_url("upload", page.project, upload.pk)

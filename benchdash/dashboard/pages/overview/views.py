@@ -154,7 +154,7 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         context |= {
             "has_results": True,
             "rows": shown,
-            "max_groups": MAX_GROUPS,
+            "max_points": MAX_GROUPS,
             "nights_to_chance": round(1 / (1 - USUAL) / len(shown)) if len(shown) >= _MANY_ROWS else 0,
             "has_places": len({row.place for row in shown}) > 1,
             "more_rows": len(rows) - len(shown),

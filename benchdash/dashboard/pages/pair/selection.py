@@ -18,6 +18,7 @@ from benchdash.regressions.comparison.columns import Column, short_id
 from benchdash.regressions.comparison.default_columns import PlaceNames, default_reference, newest_columns
 
 SIDES: Final = ("base", "against")
+_MAX_INSTEAD: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,8 @@ class PairSelection(Selection):
     """Two sides. ``runs`` are the ids of at most two runs, which come before columns.
 
     ``gone`` are texts that mean nothing here; ``unclear`` are those that mean several columns, with the side
-    that they stand for. ``beside`` are the ids of all versions that the pages of several hold.
+    that they stand for. ``beside`` are the ids of all versions that the pages of several hold. ``instead``
+    are other references, the best first, for a default that has nothing in common with the other side.
     """
 
     base: Column | None
@@ -34,6 +36,7 @@ class PairSelection(Selection):
     gone: Sequence[str] = ()
     unclear: Sequence[tuple[str, str, Sequence[Column]]] = ()
     beside: Sequence[str] = ()
+    instead: Sequence[Column] = ()
 
     @property
     def versions(self) -> Mapping[str, str | Sequence[str]]:
@@ -54,9 +57,11 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     asked = {side: query.get(side, "") for side in SIDES}
     meant = {side: meant_by(text, available) for side, text in asked.items() if text}
     base, against = (found[0] if len(found := meant.get(side, [])) == 1 else None for side in SIDES)
+    instead: Sequence[Column] = ()
     if not any(asked.values()):
         at_place = newest_columns(asked_place(query, available), project)
         base, against = default_reference(at_place) if len(at_place) > 1 else None, at_place[-1]
+        instead = [column for column in at_place[-2::-1] if column != base][:_MAX_INSTEAD]
     elif base and not asked["against"]:
         against = _neighbour(base, available, later=True)
     elif against and not asked["base"]:
@@ -68,6 +73,7 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
         gone=[asked[side] for side, found in meant.items() if not found],
         unclear=[(side, asked[side], found) for side, found in meant.items() if len(found) > 1],
         beside=query.getlist("v"),
+        instead=instead,
         **read_measured(query),
     )
 

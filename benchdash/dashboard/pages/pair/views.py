@@ -98,6 +98,9 @@ def _of_columns(
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
     found = pairs.pair_of_columns(project, base, against, workloads=workloads, threads=choice.threads)
+    if choice.instead and not any(row.base and row.cells[0] for table in found.tables for row in table.rows):
+        nearest, *others = choice.instead
+        return _of_columns(request, project, replace(choice, base=nearest, instead=others), available)
     known = metrics_options([table.metric for table in found.tables] or measured.metrics)
     ids = [short_id(column) for column in (base, against)]
     lines = urlencode([("v", one) for one in ids] + [("base", ids[0])])

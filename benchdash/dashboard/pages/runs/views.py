@@ -27,10 +27,11 @@ from benchdash.dashboard.shell.unknown_values import unknown_value
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import column_of, short_id
 from benchdash.results import corrections
-from benchdash.results.catalogue import run_choices, run_rows
+from benchdash.results.catalogue import has_pull_requests, run_choices, run_rows
 from benchdash.results.controls import is_control
 from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import IntervalSamples, Run
+from benchdash.results.pull_requests import of_pull_requests
 from benchdash.results.queries import find_runs
 from benchdash.results.sessions import session_name
 from ingest.queries import may_see_raw
@@ -42,6 +43,8 @@ _RUNS: Final = 100
 _NAMED: Final = ("product", "version", "workload", "hardware", "configuration")
 _ASKED_ONLY: Final = ("branch", "build", "commit", "tag", "upload")
 _EXCLUDED: Final = {"yes": True, "no": False}
+# The parameters that may mean runs of pull requests, which are not listed without them.
+_OF_PULL_REQUESTS: Final = {"branch", "commit", "tag", "upload"}
 
 
 @project_page
@@ -50,6 +53,9 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     names = run_choices(page.project, product=str(asked["product"]) if "product" in asked else None)
     excluded = _EXCLUDED.get(request.GET.get("excluded", ""))
     found = find_runs(page.project, excluded=excluded, **asked).values_list("pk", flat=True)
+    without = not asked.keys() & _OF_PULL_REQUESTS and has_pull_requests(page.project)
+    if without:
+        found = found.exclude(of_pull_requests())
     pages = LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
     context = {
         "filters": _filters(names, asked, request.GET.get("excluded", "")),
@@ -57,6 +63,7 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "unknown": [] if pages.object_list else _unknown(names, asked),
         "pages": pages,
         "rows": run_rows(pages),
+        "without_pull_requests": without,
         "is_filtered": bool(asked) or excluded is not None,
     }
     return page.render(request, "dashboard/runs.html", context)

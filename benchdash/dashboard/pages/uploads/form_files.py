@@ -90,6 +90,12 @@ class FileOutcome:
         return sorted({copy.of_upload for copy in self.copies})
 
     @property
+    def chart_url(self) -> str:
+        """The page that shows it best; empty where a warning should be read first (not: of a new name)."""
+        is_plain = all(one.startswith("new ") and "nearest" not in one for one in self.warnings)
+        return self.next.first.url if self.next and is_plain else ""
+
+    @property
     def missing(self) -> str:
         """The required fields that nobody says, in words."""
         return in_words([error.field for error in self.fields if error.is_missing])

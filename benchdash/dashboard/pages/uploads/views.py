@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django_htmx.http import reselect, retarget
+from django_htmx.http import HttpResponseClientRedirect, reselect, retarget
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
@@ -20,7 +20,7 @@ from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
 from benchdash.dashboard.pages.uploads.guesses import guesses_of
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.commands import upload_ways
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.numbers import count
@@ -54,6 +54,8 @@ from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
 _FILES: Final = 100
+# In the session: the archive of which the chart opens by itself, as it is the first of its project.
+_OPENS_CHART: Final = "opens_chart"
 # The columns of a row of the list; metadata can be long.
 _SHOWN: Final = (
     *("name", "state", "format", "errors", "warnings", "done", "total", "is_archive", "received_at"),
@@ -84,7 +86,7 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
         "may_upload": page.may(Scope.UPLOAD),
-        "upload_command": upload_command(project=page.project.slug),
+        "ways": upload_ways(project=page.project.slug),
     }
     return page.render(request, "dashboard/uploads.html", context)
 
@@ -126,13 +128,17 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     if request.POST.get("step") == "guess":
         return _guesses(request, page, said)
     batch = form_files.sort_files(request.FILES, request.POST.get("pasted", ""))
+    is_first = not uploads_for(page.viewer, page.project).filter(state__in=Upload.WITH_RUNS).exists()
     if request.POST.get("step") == "check":
         outcomes = [form_files.check(page.project, result, said) for result in batch.results]
     else:
         outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
     outcomes += map(form_files.stray, batch.stray)
+    if is_first and len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
+        request.session[_OPENS_CHART] = waiting.pk
     if request.headers.get("X-Requested-With") == "upload.js":
-        return page.render(request, "dashboard/_upload_outcomes.html", {"outcomes": outcomes})
+        context = {"outcomes": outcomes, "is_first": is_first}
+        return page.render(request, "dashboard/_upload_outcomes.html", context)
     if len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
         return redirect("dashboard:upload", page.project.slug, waiting.pk)
     form = SaidForm(request.POST)
@@ -256,6 +262,10 @@ def _archive(
     context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
     if context["waits"]:
         return page.render(request, "dashboard/archive.html", context)
+    opens_chart = request.session.pop(_OPENS_CHART, None) == shown.pk
+    if opens_chart and shown.state == Upload.State.IMPORTED and not shown.warnings and context["next"]:
+        address = context["next"].first.url
+        return HttpResponseClientRedirect(address) if "HX-Request" in request.headers else redirect(address)
     text, chip = filters.search_text(request.GET), _state_chip(states, request.GET.getlist("state"))
     found = Paginator(_found(listed, chip, text), _FILES).get_page(request.GET.get("page"))
     context |= {

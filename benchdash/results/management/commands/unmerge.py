@@ -8,6 +8,7 @@ from benchdash.accounts.models import Project
 from benchdash.results.corrections import CorrectionError, unmerge
 from benchdash.results.merges import later_runs, merges_of
 from benchdash.results.models import Merge
+from benchdash.results.wording import counted
 
 _SHOWN_RUNS = 20
 
@@ -56,7 +57,10 @@ class Command(BaseCommand):
                 transaction.set_rollback(options["dry_run"])
         except CorrectionError as error:
             raise CommandError(str(error)) from error
-        moved = f"{effect.runs:,} runs of {effect.uploads:,} uploads and {effect.series:,} series"
+        moved = (
+            f"{counted(effect.runs, 'run')} of {counted(effect.uploads, 'upload')} "
+            f"and {counted(effect.series, 'series')}"
+        )
         done = "would be taken apart" if options["dry_run"] else "taken apart"
         self.stdout.write(f"{said}: {done}, {moved}")
 
@@ -66,7 +70,9 @@ class Command(BaseCommand):
         if not number:
             return
         what = "go along" if with_later else f"stay with '{merge.target}'"
-        self.stdout.write(f"{number:,} runs came in under the name '{merge.name}' since, and {what}:")
+        self.stdout.write(
+            f"{counted(number, 'run')} came in under the name '{merge.name}' since, and {what}:"
+        )
         for run in found.select_related("workload", "version")[:_SHOWN_RUNS]:
             self.stdout.write(f"  run {run.pk} of upload {run.upload_id}, {run.recorded_at:%Y-%m-%d}: {run}")
         if number > _SHOWN_RUNS:

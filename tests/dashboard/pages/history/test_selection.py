@@ -44,6 +44,24 @@ def test_an_address_that_asks_for_nothing_gets_the_place_measured_last():
     assert [one.value for one in chip(choice, "hardware").chosen] == ["new"]
 
 
+def test_what_only_pull_requests_have_is_offered_where_their_branch_is_asked_for():
+    project = make_project()
+    make_series([1, 2, 3], project=project, branch="main")
+    make_series([1, 2], project=project, branch="pull/12", workload="new", threads=8, hardware="rack")
+    offered = {one.name for one in chosen(project).filters}
+    assert not offered & {"branch", "workload", "threads", "hardware"}
+    asked = chosen(project, "branch=pull/12")
+    assert said(asked, "workload") == [("new",)]
+    assert [one.value for one in chip(asked, "workload").choices] == ["new", "oltp_read_only"]
+
+
+def test_a_project_of_pull_requests_alone_has_results():
+    project = make_project()
+    make_series([1, 2], project=project, branch="pull/12")
+    choice = chosen(project)
+    assert (choice.has_any, choice.series) == (True, [])
+
+
 def test_a_single_run_elsewhere_does_not_hide_the_histories():
     project = make_project()
     make_series([1, 2, 3], project=project, hardware="nightly")

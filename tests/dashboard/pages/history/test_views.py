@@ -618,6 +618,6 @@ def test_a_single_series_with_few_groups_says_what_would_be_enough(client):
     analyse_touched()
     text = text_of(shown(client, project, branch="main"))
     assert (
-        "Not enough to tell how small a change can be found here: 12 points; 20 that scatter would be."
+        "Not enough to tell how small a change can be found here: 12 points, and 20 that scatter are needed."
         in text
     )

@@ -37,6 +37,14 @@ def test_project_token_upload_and_the_chart_opens_by_itself(chromium_page, sign_
     command = page.locator("#first-command code").first
     expect(command).to_contain_text("Bearer bd_")
     expect(page).to_have_url(re.compile("/p/nightly-runs/$"))
+    client = page.locator("#first-command code").nth(1).text_content()
+    assert re.search(r"BENCHDASH_TOKEN=bd_\S+\n", client)
+    assert [line.strip(" \\") for line in client.split("\n")[2:] if "one" not in line] == [
+        "python3 benchdash.py upload t04.txt",
+        "--product MariaDB",
+        "--version 10.11.19",
+        "--workload oltp_read_only",
+    ]
     answer = sent_with(command.inner_text(), REPORTS / "t04.txt")
     assert '"version":"10.11.19"' in answer
     assert "/p/nightly-runs/uploads/" in answer

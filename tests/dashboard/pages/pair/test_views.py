@@ -105,6 +105,12 @@ def test_a_bare_address_lays_the_newest_version_beside_the_reference_of_all_page
     assert "6 runs of 10.6.1 in 3 sessions, 6 of 10.6.2 in 3 sessions" in text
 
 
+def test_a_bare_address_passes_over_what_has_nothing_in_common_with_the_newest_version(client, project):
+    for version, workload in (("10.6.1", "another"), ("10.6.2", "shared"), ("10.6.3", "shared")):
+        make_runs([make_record(version=version, workload=workload)], project=project)
+    assert "10.6.3 against 10.6.2" in text_of(get(client))
+
+
 def test_cost_stands_beside_throughput_at_a_glance(client, measured):
     rows = rows_of(get(client), "glance")
     assert rows == [

@@ -10,18 +10,11 @@ from benchdash.results.models import Run
 from ingest import tasks
 from ingest.models import Companion, Upload
 from tests.builders import make_project, make_user
+from tests.first_charts import JMH_REPORT, TABLE, THREADS, Person, reports
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-MEASURED = Path(__file__).parents[4] / "ingest/samples/releases"
-FIXTURES = Path(__file__).parents[3] / "ingest/fixtures"
-THREADS = (1, 2, 4, 8, 16, 32, 64)
-
-
-def reports():
-    """Reports of sysbench that name neither product nor version nor workload, by threads."""
-    folder = MEASURED / "sysbench/mariadb-10.11.5/oltp_read_only/rep1"
-    return {threads: (folder / f"t{threads:02}.txt").read_text() for threads in THREADS}
+VMSTAT = Path(__file__).parents[3] / "ingest/fixtures_companions/vmstat/plain.txt"
 
 
 # The same files under names as three people publish theirs.
@@ -35,68 +28,6 @@ TYPED = {
     "by series": {"product": "MariaDB", "version": "10.11.5", "hardware": "box"},
     "by version": {"hardware": "box"},
 }
-
-
-class Person:
-    """Somebody at the upload page, whose clicks and keys are counted; a drop or a paste is one."""
-
-    def __init__(self, page):
-        self.page, self.clicks, self.keys, self.drops = page, 0, 0, 0
-
-    def drop_folder(self, files, name="results"):
-        """Drop a folder; the browser of a test has no folders to drop, so its entries are made."""
-        self.drops += 1
-        self.page.evaluate(
-            """([name, files]) => {
-                const made = (path, content) => {
-                    const names = path.split("/");
-                    if (typeof content === "string")
-                        return { name: names.at(-1), fullPath: `/${path}`, isFile: true, isDirectory: false,
-                                 file: (take) => take(new File([content], names.at(-1))) };
-                    const inner = Object.entries(content).map(([one, own]) => made(`${path}/${one}`, own));
-                    const readers = () => ({ readEntries: (take) => take(inner.splice(0, 3)) });
-                    return { name: names.at(-1), fullPath: `/${path}`, isFile: false, isDirectory: true,
-                             createReader: readers };
-                };
-                const tree = {};
-                for (const [path, text] of Object.entries(files)) {
-                    const names = path.split("/"), file = names.pop();
-                    let at = tree;
-                    for (const one of names) at = at[one] ??= {};
-                    at[file] = text;
-                }
-                const entry = made(name, tree);
-                const event = new Event("drop", { bubbles: true, cancelable: true });
-                event.dataTransfer = { types: ["Files"],
-                                       items: [{ kind: "file", webkitGetAsEntry: () => entry }] };
-                document.querySelector(".drop-zone").dispatchEvent(event);
-            }""",
-            [name, files],
-        )
-
-    def paste(self, text):
-        self.drops += 1
-        self.page.evaluate(
-            """text => {
-                const clipboardData = new DataTransfer();
-                clipboardData.setData("text/plain", text);
-                document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
-            }""",
-            text,
-        )
-
-    def type(self, **said):
-        for label, text in said.items():
-            self.clicks += 1
-            self.keys += len(text)
-            self.page.get_by_label(label.capitalize(), exact=True).fill(text)
-
-    def upload(self):
-        self.clicks += 1
-        self.page.get_by_role("button", name="Upload", exact=True).click()
-
-    def counts(self):
-        return self.drops, self.clicks, self.keys
 
 
 @pytest.fixture
@@ -130,35 +61,36 @@ def test_a_dropped_folder_is_packed_and_only_what_its_names_lack_is_typed(person
     assert [run.threads for run in runs] == list(THREADS)
     [said] = {(run.version.product.name, run.version.version, run.workload.name) for run in runs}
     assert said == ("MariaDB", "10.11.5", "oltp_read_only")
+    # The first results of a project open their chart by themselves, once; the way back leads to the upload.
+    expect(person.page).to_have_url(re.compile(r"/curves/"))
     drops, clicks, keys = person.counts()
     assert (drops, clicks) == (1, len(TYPED[style]) + 1)
     assert keys == sum(map(len, TYPED[style].values()))
+    person.page.go_back()
+    expect(person.page).to_have_url(re.compile(r"/uploads/\d+/$"))
 
 
 def test_a_pasted_table_is_read_after_one_word_and_one_click(person):
-    person.paste("threads  tps  latency_p95\n16  4713.8  12.08\n32  5120.4  20.1\n64  5033.9  41.7\n")
+    person.paste(TABLE)
     expect(person.page.locator(".file-title")).to_have_text("pasted.txt")
     expect(summary(person)).to_contain_text("hardware is missing")
     person.type(product="MySQL", version="8.0.45", hardware="box", workload="oltp_read_only")
     expect(summary(person)).to_have_text("1 of 1 file is complete.")
     person.upload()
-    expect(person.page.get_by_role("status")).to_have_text("1 uploaded")
-    expect(person.page.locator("#pasted")).to_have_value("")
+    expect(person.page).to_have_url(re.compile(r"/curves/"))
     assert sorted(run.threads for run in Run.objects.all()) == [16, 32, 64]
     assert person.counts() == (1, 5, len("MySQL8.0.45boxoltp_read_only"))
 
 
 def test_a_report_of_jmh_needs_product_version_and_machine_alone(person):
-    path = FIXTURES / "jmh_json/four-modes.json"
-    person.drops += 1
-    person.page.locator("input[name=file]").set_input_files(path)
+    person.choose(JMH_REPORT)
     expect(summary(person)).to_have_text(
         "0 of 1 file is complete, product is missing, version is missing, hardware is missing."
     )
     person.type(product="MariaDB Connector/J", version="3.5.6", hardware="box")
     expect(summary(person)).to_have_text("1 of 1 file is complete.")
     person.upload()
-    expect(person.page.get_by_role("status")).to_have_text("1 uploaded")
+    person.page.locator("figure.chart[data-drawn]").first.wait_for()
     assert {run.version.version for run in Run.objects.all()} == {"3.5.6"}
     assert person.counts()[:2] == (1, 4)
 
@@ -227,7 +159,7 @@ def test_a_folder_that_cannot_be_sent_is_told_in_a_sentence(person, settings):
 def test_loose_files_get_a_pattern_and_what_is_missing_is_told_once(person):
     """Companions pair by content, and a file that comes later is not read by the pattern of others."""
     page = person.page
-    vmstat = (FIXTURES.parent / "fixtures_companions/vmstat/plain.txt").read_text()
+    vmstat = VMSTAT.read_text()
     files = {f"ma_10.11.{v}_{n}th.log": text for v in (5, 6) for n, text in list(reports().items())[:2]}
     files |= {"ma_10.11.5_1th.cpu": vmstat, "cut.log": reports()[64][:700]}
     page.locator("input[name=file]").set_input_files(

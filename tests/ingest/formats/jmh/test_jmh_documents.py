@@ -242,7 +242,7 @@ def test_a_runtime_in_a_heading_is_no_product():
             "# A\n## Reads\n{}\n# B\n## Reads\n{}\n# B\n## Writes\n{}\n",
             ["A / Reads", "B / Reads", "B / Writes"],
         ),
-        ("# A\nWith JDK 17:\n\n{}\n\nWith JDK 21:\n\n{}\n", ["With JDK 17:", "With JDK 21:"]),
+        ("# A\nWith JDK 17:\n\n{}\n\nWith JDK 21:\n\n{}\n", ["With JDK 17", "With JDK 21"]),
         ("# A\n{}\n# A\n{}\n", ["A", "A (2)"]),
         ("{}\n\n{}\n", ["table 1", "table 2"]),
     ],
@@ -304,8 +304,11 @@ def test_a_header_of_its_own_holds_for_the_tables_of_its_document():
     report = parse(f"### Configuration\n{in_code(header)}\n### Results\n{in_code(table('2.000'))}\n")
     assert [run.threads for run in report.runs] == [4]
     assert report.facts["jdk_version"] == "11.0.9"
-    twice = parse(f"{in_code(header)}\n{in_code(header)}\n{in_code(table('2.000'))}\n")
-    assert [run.threads for run in twice.runs] == [None]
+    other = header.replace("4 threads", "8 threads")
+    both = parse(f"{in_code(header)}\n{in_code(other)}\n{in_code(table('2.000'))}\n")
+    assert [run.threads for run in both.runs] == [None]
+    each = parse(f"{header}\n\n{table('2.000')}\n\n{other}\n\n{table('3.000')}\n")
+    assert [run.threads for run in each.runs] == [4, 8]
 
 
 def test_results_without_header_and_table_are_read():
@@ -336,10 +339,132 @@ def test_a_document_cut_within_a_table_is_refused_or_says_so():
             ), stop
 
 
-def test_a_header_that_is_indented_is_named_since_its_threads_are_lost():
+def test_a_header_that_is_indented_holds_for_its_table():
     header = "# JMH version: 1.37\n# Threads: 4 threads, will synchronize iterations\n"
     table = "Benchmark    Mode  Cnt   Score   Error  Units\nSimple.do1  thrpt    5  31.205 ± 1.078  ops/s\n"
     whole = "\n".join(f"    {line}" for line in f"{header}\n{table}".splitlines()) + "\n"
     report = parse(whole)
-    assert [run.threads for run in report.runs] == [None]
-    assert "line 2: the header of JMH is indented and was not read" in report.warnings[-1]
+    assert [run.threads for run in report.runs] == [4]
+    assert report.facts["tool_version"] == "1.37"
+
+
+# Rows, heads and results where people leave them
+
+ROW = "a.b  avgt    5  2.000 ± 0.500  us/op"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"/**\n * {HEAD}\n * {ROW}\n */\n@State(Scope.Thread)\n",
+        f"import x;\n\n// {HEAD}\n// {ROW}\n",
+        f"    /*\n     [info] {HEAD}\n     [info] {ROW}\n     */\n",
+        f"  * ```\n  * [info] {HEAD}\n  * [info] {ROW}\n  * ```\n",
+        f"# Bench\n\n```\n-t 1\n\n[info] {HEAD}\n[info] {ROW}\n```\n",
+        f"{HEAD}\n{ROW}     (the first run)\n",
+        f"{HEAD}\n{ROW.replace('2.000', '**2.000**')}\n",
+    ],
+)
+def test_marks_of_comments_and_remarks_around_a_table_change_nothing(text):
+    assert scores(parse_any(Source(text.encode()))[1]) == {("", "a.b avgt"): 2000}
+
+
+def test_rows_without_a_head_are_read_with_a_warning():
+    name, report = parse_any(
+        Source(f"# Locks\n\n```\n{ROW}\na.b:·gc.count  avgt  5  ≈ 0  counts\n```\n".encode())
+    )
+    assert (name, scores(report)) == ("jmh_text", {("", "a.b avgt"): 2000})
+    assert "the rows from line 4 on have no head" in report.warnings[-1]
+
+
+def test_rows_in_code_of_their_own_have_the_columns_of_the_table_above():
+    rows = "Benchmark  (n)  Mode  Cnt  Score   Error  Units\n{0} 10  avgt  5  2.000 ± 0.500  us/op"
+    more = in_code("a.c 20  avgt  5  3.000 ± 0.500  us/op")
+    report = parse(f"{in_code(rows.format('a.b'))}\n\nThe other:\n\n{more}\n")
+    assert scores(report) == {("", "a.b n=10 avgt"): 2000, ("", "a.c n=20 avgt"): 3000}
+    assert report.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("unread", "warning"),
+    [
+        (
+            in_code("Benchmark Mode Cnt Score Error Units Ratio\na.c avgt 5 2.1 ± 0.5 us/op 1.0x"),
+            "line 9 looks like",
+        ),
+        (
+            "| Case | Result (us/op) |\n|---|---|\n| a | 12.1 |",
+            "the table in line 7 has units of JMH and was not",
+        ),
+        (
+            "| run | score (us/op) |\n|---|---|\n| 1 | 2.0001 |",
+            "the table in line 7 has units of JMH and was not",
+        ),
+    ],
+)
+def test_what_else_looks_like_scores_in_a_document_is_named(unread, warning):
+    report = parse(f"# A\n{in_code(table('2.000'))}\n\n{unread}\n")
+    assert scores(report) == {("", "a.b avgt"): 2000}
+    assert [text.startswith(warning) for text in report.warnings] == [True]
+
+
+def test_results_under_headings_of_their_own_are_told_apart():
+    result = 'Result "org.acme.A.b":\n  {} ±(99.9%) 0.015 ms/op [Average]\n'
+    report = parse(
+        f"## Moshi\n{in_code(result.format('0.367'))}\n## Gson\n{in_code(result.format('0.467'))}\n"
+    )
+    assert scores(report) == {("Moshi", "org.acme.A.b"): 367_000, ("Gson", "org.acme.A.b"): 467_000}
+
+
+def test_tables_that_only_their_thread_counts_tell_apart_have_these():
+    text = "\n".join(f"-t {count}\n\n{table(f'{count}.000')}\n" for count in (1, 2, 4))
+    report = parse(text)
+    assert [(run.threads, run.heading, run.headings) for run in report.runs] == [
+        (count, "", (f"-t {count}",)) for count in (1, 2, 4)
+    ]
+
+
+def test_what_profilers_measured_in_a_table_of_its_own_belongs_to_the_scores_above():
+    rows = "\n".join([HEAD, ROW.replace("a.b ", "a.b:gc.alloc.rate.norm ").replace("us/op", "B/op")])
+    (run,) = parse(f"{table('2.000')}\n\n{rows}\n").runs
+    assert [(reading.metric, reading.value) for reading in run.readings] == [
+        ("score", 2000),
+        ("gc.alloc.rate.norm", 2.0),
+    ]
+    assert "only what profilers measured of a.b avgt, without its score" in refusal(rows + "\n").message
+
+
+@pytest.mark.parametrize(
+    ("head", "workload"),
+    [
+        ("| Library | Benchmark | Mode | Score | Units |", "insert Library=Moshi avgt"),
+        ("| Hash | Key | Mode | Score (us/op) ± Error | 单位 |", "Moshi Key=insert avgt"),
+        ("| Suite | Key | Mode | Score (us/op) | Notes |", "Moshi Key=insert avgt"),
+    ],
+)
+def test_the_names_of_benchmarks_stand_in_the_column_that_says_so(head, workload):
+    text = f"{head}\n|---|---|---|---|---|\n| Moshi | insert | avgt | 2.000 | us/op |\n"
+    assert scores(parse_any(Source(text.encode()))[1]) == {("", workload): 2000}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "# JMH Benchmarks\n\nIteration 1: 21.5 ops/s\n\nResult: 22.7 ±(99.9%) 3.2 ops/s [Average]\n",
+            "jmh_text, but",
+        ),
+        ("# Numbers\n\n| Case | Value |\n|---|---|\n| a | 12 ms/op |\n", "jmh_text, but no line is the head"),
+        (
+            "| Method | Mean | Error | StdDev |\n|---|---|---|---|\n| A | 4.1 us | 0.1 us | 0.2 us |\n",
+            "BenchmarkDotNet",
+        ),
+        (
+            "| Case | ns/op | B/op | allocs/op |\n|---|---|---|---|\n| A | 4.1 | 3 | 1 |\n",
+            "Go's testing package",
+        ),
+    ],
+)
+def test_what_only_resembles_jmh_is_told_so(text, sentence):
+    with pytest.raises(FormatError, match=sentence):
+        parse_any(Source(text.encode()))

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -193,7 +194,9 @@ def test_a_command_line_before_the_banner_names_the_test_and_its_options_but_no_
     [
         ("$ sysbench oltp_read_only --tables=4 run", "oltp_read_only"),
         ("sysbench --test=/usr/share/sysbench/oltp.lua --num-threads=4 run | tee log", "oltp"),
-        ("sysbench run --test=cpu", "cpu"),
+        ("sysbench run --test=select", "select"),
+        ("sysbench $TEST --threads=4 run", None),
+        ("sysbench '<test>' --threads=4 run", None),
         ("sysbench ./tpcc.lua --scale=10 prepare", None),
         ("now sysbench is going to run", None),
         ("run it again", None),
@@ -204,9 +207,9 @@ def test_the_test_is_named_by_a_call_of_sysbench_only(line, workload):
 
 
 def test_a_command_may_go_on_behind_a_backslash():
-    parsed = read(f"sysbench \\\n  oltp_insert --tables=4 \\\n  --threads=8 run\n{report()}")
+    parsed = read(f"sysbench \\\n  oltp_insert --tables=4 \\\n  --threads=4 run\n{report()}")
     assert parsed.runs[0].workload == "oltp_insert"
-    assert parsed.facts["command"] == "sysbench oltp_insert --tables=4 --threads=8 run"
+    assert parsed.facts["command"] == "sysbench oltp_insert --tables=4 --threads=4 run"
 
 
 def test_a_script_that_is_called_itself_names_the_test():
@@ -238,13 +241,32 @@ def test_the_command_names_the_test_before_the_report_does():
     assert read(f"sysbench --test=tests/db/select.lua run\n{text}").runs[0].workload == "select"
 
 
-def test_the_printed_number_of_threads_wins_over_the_command_line():
-    assert read("sysbench cpu --threads=8 run\n" + report()).runs[0].threads == 4
-    text = "sysbench cpu --threads=8 run\n" + report(("Number of threads: 4\n", ""))
-    assert read(text).runs[0].threads == 8
-    parsed = read(report(("Number of threads: 4\n", "")))
+def test_threads_are_those_of_the_command_where_the_header_and_the_events_do_not_say_them():
+    text = report(("Number of threads: 4\n", ""))
+    parsed = read(text)
     assert parsed.runs[0].threads == 4
     assert "no line says the threads; that there were 4 follows from the events of each" in parsed.warnings
+    unsaid = text[: text.index("Threads fairness:")]
+    assert read("sysbench oltp_read_only --threads=8 run\n" + unsaid).runs[0].threads == 8
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("sysbench oltp_read_only --threads=8 run", "it asks for 8 threads, and there were 4"),
+        ("sysbench fileio --threads=4 run", "it runs fileio, and the report is one of queries"),
+    ],
+)
+def test_a_command_that_contradicts_the_report_below_is_that_of_another_run(command, reason):
+    parsed = read(f"{command}\n{report()}")
+    assert (parsed.runs[0].workload, parsed.runs[0].threads, parsed.facts.get("command")) == (None, 4, None)
+    assert parsed.warnings == (f"the command above the report was not used: {reason}",)
+
+
+def test_of_several_commands_that_of_the_run_is_the_one_with_nothing_behind_it():
+    commands = "sysbench oltp_insert --threads=4 run\nsysbench oltp_delete --threads=4 run\n"
+    assert read(commands + report()).runs[0].workload == "oltp_delete"
+    assert read(f"{commands}\nThe results:\n\n{report()}").runs[0].workload is None
 
 
 def test_fileio_of_1_1_prints_no_totals():
@@ -600,7 +622,7 @@ def test_a_thread_sweep_in_one_file_is_several_runs():
     parsed = read(prepare + report() + eight + prepare)
     assert [(run.key, run.threads) for run in parsed.runs] == [("1", 4), ("2", 8)]
     assert [(table.run, len(table.rows)) for table in parsed.intervals] == [("1", 2), ("2", 2)]
-    assert parsed.warnings == ()
+    assert parsed.warnings == ("run 2: the header says 8 threads, and the events of each are those of 4",)
 
 
 def test_each_run_of_a_sweep_has_the_command_line_before_its_own_banner():
@@ -978,8 +1000,8 @@ def test_a_report_without_a_banner_is_a_run_whose_threads_follow_from_its_counts
     assert (run.threads, run.column, run.lost) == (4, "Results of Friday", ())
     assert "tool_version" not in parsed.facts
     assert parsed.warnings == (
-        "above the report in line 3 there is no banner of sysbench",
         "no line says the threads; that there were 4 follows from the events of each",
+        "above the report in line 3 there is no banner of sysbench",
     )
 
 
@@ -1024,3 +1046,65 @@ def test_a_summary_that_a_script_made_of_a_report_is_named():
     text = "sysbench 1.0.20 (using system LuaJIT)\nthreads: 12\ntransactions: 1226 (40.95 per sec.)\n"
     assert refusal(text)[0] == 3
     assert "only a summary that something else wrote from one: 'transactions: 1226" in refusal(text)[1]
+
+
+# Reports in documents
+
+
+def remarked(text):
+    """The text with remarks behind its headings and figures, as manuals explain them."""
+    return "".join(
+        f"{line}   # 说明 {n}\n"
+        if ":" in line and n % 2
+        else f"{line} (총 {n})\n"
+        if line[-1:].isdigit()
+        else f"{line}\n"
+        for n, line in enumerate(text.split("\n")[:-1])
+    )
+
+
+def flattened(text):
+    return re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
+
+
+IN_DOCUMENTS = {
+    "with remarks": remarked,
+    "indented": lambda text: re.sub("^(?=.)", "    ", text, flags=re.MULTILINE),
+    "indented by a tab": lambda text: re.sub("^(?=.)", "\t", text, flags=re.MULTILINE),
+    "without indentation": flattened,
+    "with a blank line behind each": lambda text: text.replace("\n", "\n\n"),
+    "with hard blanks": lambda text: text.replace("    ", "\xa0   "),
+    "with backslashes of Markdown": lambda text: re.sub(r"([\[\]()])", r"\\\1", text),
+    "in a web page": lambda text: f"<html>\n<pre><code>{text}</code></pre>\n</html>\n",
+}
+
+
+@pytest.mark.parametrize("kind", IN_DOCUMENTS)
+def test_a_report_in_a_document_is_read_like_the_one_that_sysbench_printed(kind):
+    for text in (report(), (FIXTURES / "cpu.txt").read_text(), (FIXTURES / "fileio-rndrw.txt").read_text()):
+        expected, parsed = read(text), read(IN_DOCUMENTS[kind](text))
+        assert parsed.runs == expected.runs
+        assert parsed.facts == expected.facts
+        assert parsed.intervals == expected.intervals
+
+
+def test_figures_behind_the_report_are_none_of_it():
+    assert read(report() + "\n    total: 5\n    read: 9\ntotal time: 3s\n").runs == read(report()).runs
+
+
+def test_headings_tell_reports_without_a_banner_apart():
+    text = "".join(f"## {name}\n\n```\n{BARE}```\n\n" for name in ("On metal", "In a container"))
+    assert [run.heading for run in read(text).runs] == ["On metal", "In a container"]
+    versions = read(text.replace("On metal", "MariaDB 10.6.12").replace("In a container", "MariaDB 10.11.5"))
+    assert [(run.product, run.version) for run in versions.runs] == [
+        ("MariaDB", "10.6.12"),
+        ("MariaDB", "10.11.5"),
+    ]
+
+
+def test_a_report_that_lost_its_banner_is_a_run_of_its_own_where_text_stands_before_it():
+    parsed = read(f"{report()}\n\nWith another setting:\n\n{BARE}")
+    assert [run.threads for run in parsed.runs] == [4, 4]
+    assert parsed.runs[0].readings == parsed.runs[1].readings
+    assert "run 2: above the report in line" in str(parsed.warnings)
+    assert "another report begins without a banner" in refusal(f"{report()}\n\n{BARE}")[1]
