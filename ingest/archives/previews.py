@@ -85,6 +85,8 @@ class FolderPreview:
     def in_words(self) -> list[str]:
         """Say how many files are complete, and in how many of them each field is missing."""
         number = len(self.rows)
+        if not number:
+            return ["none of these files is a result that benchdash reads"]
         complete = f"{self.complete} of {number} {'file is' if number == 1 else 'files are'} complete"
         return [complete, *missing_in_words(row.missing for row in self.rows)]
 
@@ -109,7 +111,9 @@ def preview(
     results = [one for one in looked if not one.trouble]
     rules = path_rules(said)
     by_ratio = False
-    fits = bool(said.pattern) and all(rules.pattern.match(one.path) is not None for one in results)
+    fits = bool(said.pattern and results) and all(
+        rules.pattern.match(one.path) is not None for one in results
+    )
     if is_given or fits:
         proposal, companions = Proposal(said.pattern or "", rules.path_map.parts), said.companion_pattern
     else:
@@ -333,7 +337,8 @@ def _notes(rows: Sequence[FileGuess], looked: Mapping[str, _Looked], rules: Path
             + ": they would count as repeated runs of the same"
         )
     if waiting := [row.path for row in rows if not row.is_looked_into]:
-        yield f"{len(waiting)} files were not looked into, so what they say themselves is not counted here"
+        were = "file was" if len(waiting) == 1 else "files were"
+        yield f"{len(waiting)} {were} not looked into, so what they say themselves is not counted here"
     hints = Counter(looked[row.path].own.likely_workloads for row in rows if "workload" in row.missing)
     for likely, number in hints.items():
         if likely:

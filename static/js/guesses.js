@@ -175,8 +175,10 @@ function count() {
     if (isComplete) complete += 1;
   }
   const number = Number(summary.dataset.files);
-  const unlisted = number - table.rows.length;
-  const parts = [`${complete} of ${number - unlisted} ${number === 1 ? "file is" : "files are"} complete`];
+  // Where nothing is missing in the files that are not listed, they are complete, too.
+  const unlisted = REQUIRED.some(unlistedIn) ? 0 : number - table.rows.length;
+  const counted = table.rows.length + unlisted;
+  const parts = [`${complete + unlisted} of ${counted} ${counted === 1 ? "file is" : "files are"} complete`];
   for (const name of REQUIRED) {
     if (!missing[name]) continue;
     const where = missing[name] === number ? `all ${number} files` : `${missing[name]} of ${number} files`;

@@ -40,7 +40,8 @@ export function filesOfPicker(files) {
   return all.filter(({ path }) => !isHidden(path));
 }
 
-// An archive of the files, the same for the same files. Beyond `mostBytes` the rest are empty: their names count.
+// An archive of the files, the same for the same files. Beyond `mostBytes` the rest are empty: their names count. A file
+// that is empty itself has a line then.
 export async function pack(files, name, { mostBytes = Infinity, onFile = () => {} } = {}) {
   const sorted = [...files].sort((one, other) => (one.path < other.path ? -1 : 1));
   const canCompress = "CompressionStream" in window;
@@ -49,7 +50,8 @@ export async function pack(files, name, { mostBytes = Infinity, onFile = () => {
   async function* chunks() {
     for (const { path, file } of sorted) {
       bytes += file.size;
-      const content = bytes > mostBytes ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
+      const whole = file.size || mostBytes === Infinity ? file : new Blob(["\n"]);
+      const content = bytes > mostBytes ? new Uint8Array() : new Uint8Array(await whole.arrayBuffer());
       yield* entry(path, content);
       onFile((number += 1), sorted.length);
     }

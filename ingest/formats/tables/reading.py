@@ -82,6 +82,7 @@ class _Reading:
     warnings: list[str] = field(default_factory=list)
     has_thousands: bool = False
     approximate: str = ""
+    with_mark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
@@ -129,6 +130,8 @@ class _Reading:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
         if self.approximate:
             yield f"numbers such as {self.approximate[:40]!r} are as rough as they are printed"
+        if self.with_mark:
+            yield f"the mark in {self.with_mark!r} is taken for one of a footnote and was left out"
 
     def entries(self, row: TableRow) -> Iterator[RunEntry]:
         """Yield the runs that a row tells of. Raise FormatError with the line."""
@@ -173,6 +176,8 @@ class _Reading:
             self.has_thousands = True
         if _ABOUT.match(cell):
             self.approximate = self.approximate or cell
+        if found.mark:
+            self.with_mark = self.with_mark or cell.strip()[:40]
         return found.value
 
 

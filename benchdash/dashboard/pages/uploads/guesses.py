@@ -28,7 +28,8 @@ class Guesses:
 
     @property
     def summary(self) -> str:
-        return f"{', '.join(self.preview.in_words())}."
+        said = ", ".join(self.preview.in_words())
+        return f"{said[0].upper()}{said[1:]}."
 
     @property
     def columns(self) -> Sequence[str]:
@@ -85,6 +86,6 @@ def guesses_of(
     preview = archive_services.look_into(data, name, metadata, known=known_names(project), is_given=is_given)
     # Those of names in the pattern stand in the preview, for the pattern that is proposed.
     notes = [one for one in warnings if " in the pattern " not in one] + list(preview.notes)
-    if metadata.pattern and preview.is_guessed:
+    if metadata.pattern and preview.rows and preview.is_guessed:
         notes.insert(0, f"the pattern '{metadata.pattern}' does not fit these files, so another is proposed")
     return Guesses(preview, notes)

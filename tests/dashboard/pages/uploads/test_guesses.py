@@ -72,6 +72,25 @@ def test_a_name_that_contradicts_the_numbers_is_told(client, project, member):
     assert sentence in text_of(answer)
 
 
+def test_a_name_that_contradicts_the_version_of_its_file_is_told(client, project, member):
+    report = (Path(__file__).parents[3] / "ingest/fixtures/pgbench/builtin-mix.txt").read_bytes()
+    told = text_of(guess(client, project, {"pg16/run1/c8.log": report, "pg15/run1/c8.log": report}))
+    sentence = (
+        "the name says version 16, the file 15.18, which counts unless you say another: 'pg16/run1/c8.log'"
+    )
+    assert sentence in told
+    assert "the name says version 15" not in told
+
+
+def test_files_of_which_none_is_a_result_say_why_and_keep_no_pattern(client, project, member):
+    answer = guess(client, project, {"prose.txt": b"It was faster.\n"}, pattern="my8044/{workload}.log")
+    assert answer.context["guesses"].summary == "None of these files is a result that benchdash reads."
+    assert answer.context["guesses"].as_json["pattern"] == ""
+    assert b'class="ignored-files" open>' in answer.content
+    assert "it begins with" in text_of(answer)
+    assert "another is proposed" not in text_of(answer)
+
+
 def test_files_that_nothing_tells_apart_are_named(client, project, member):
     answer = guess(client, project, {"a/mysql/x.log": READS, "b/old.log": READS, "c.log": READS})
     assert "apart: they would count as repeated runs of the same" in text_of(answer)
