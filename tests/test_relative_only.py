@@ -9,7 +9,7 @@ from django.test import Client
 from benchdash.accounts.models import Project, Role, Scope
 from benchdash.results.models import Measurement
 from tests.addresses import addresses, make_world, without_random_words
-from tests.builders import make_project, make_token, make_user
+from tests.builders import make_project, make_series, make_token, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -36,6 +36,7 @@ SHOWN = {
     "api:version-list",
     "api:workload-detail",
     "api:workload-list",
+    "dashboard:curves",
     "dashboard:home",
     "dashboard:matrix",
 }
@@ -107,6 +108,20 @@ def test_no_form_of_the_matrix_has_an_absolute_figure(world, query):
     answer = Client().get(address)
     assert answer.status_code == 200
     assert figures_in(answer.content.decode()) == []
+    member = Client()
+    member.force_login(world.admin)
+    assert figures_in(member.get(address).content.decode())
+
+
+@pytest.mark.parametrize("query", ["", "&view=plane&values=own&fit=usl"])
+def test_curves_have_ratios_alone(world, query):
+    for threads, value in ((64, 100), (128, 101)):
+        series = make_series([value * SCALE, value * SCALE * 2], project=world.project, threads=threads)
+    versions = series.measurements.values_list("run__version", flat=True)
+    address = f"/p/{SLUG}/compare/curves/?{'&'.join(f'v={pk}' for pk in versions)}"
+    body = Client().get(f"{address}{query}").content.decode()
+    assert "tps (ratio)" in body
+    assert figures_in(body) == []
     member = Client()
     member.force_login(world.admin)
     assert figures_in(member.get(address).content.decode())

@@ -38,8 +38,8 @@ class RelativeFiguresOnly(NotAllowed):
 
     def __init__(self) -> None:
         super().__init__(
-            "This project publishes relative figures only: the matrix of its versions shows them, "
-            "and everything else is for its members"
+            "This project publishes relative figures only: the matrix of its versions and their curves show "
+            "them, and everything else is for its members"
         )
 
 

@@ -14,10 +14,13 @@ from benchdash.alerts.one_click import ACKNOWLEDGE, SNOOZE, SNOOZED_FOR, action_
 from benchdash.regressions.analysis.spans import Span, last_good_at, span
 from benchdash.regressions.counters import COSTS, MovedCounter, moved_counters
 from benchdash.regressions.headlines import (
+    bare_figure,
     change_words,
     day,
     figure,
+    is_of_speed,
     largest_figure,
+    largest_words,
     levels,
     rhythm,
     series_words,
@@ -34,7 +37,16 @@ from benchdash.regressions.surroundings import around
 from benchdash.regressions.used_units import in_used_unit
 from benchdash.results.metrics import family
 from benchdash.results.points import Point, histories
-from benchdash.results.wording import MINUS, NO_BREAK, change, count, counted, metric_name, unit_words
+from benchdash.results.wording import (
+    MINUS,
+    NO_BREAK,
+    change,
+    count,
+    counted,
+    metric_at_start,
+    metric_name,
+    unit_words,
+)
 
 MAX_SERIES: Final = 12
 MAX_DIFFERENCES: Final = 12
@@ -129,8 +141,9 @@ def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
         "silence_facts": _silence_facts(incident, zone),
         "span": where,
         "began": time_words(incident.started_at, zone),
-        "figure": figure(incident),
-        "metric": metric_name(incident.metric),
+        "figure": bare_figure(incident),
+        "is_of_speed": is_of_speed(incident),
+        "metric": metric_at_start(incident.metric),
         "headline_series": sum(one.series.metric == incident.metric for one in changed),
         "largest": _largest(incident) if len(changed) > 1 else "",
         "evidence": [_evidence(one, points[one.series_id]) for one in changed[:MAX_SERIES]],
@@ -243,8 +256,8 @@ def _largest(incident: Incident) -> str:
     """Say what changed most, under its name."""
     if incident.largest is None:
         return ""
-    words = f"{series_words(incident.largest.series)}, {largest_figure(incident)}"
-    return words if incident.worst is None else f"{words} of speed ({levels(incident.largest)})"
+    figures = f"{largest_figure(incident)} {largest_words(incident)}".rstrip()
+    return f"{series_words(incident.largest.series)}, {figures}"
 
 
 def _named_workloads(changed: Sequence[ChangePoint]) -> str:

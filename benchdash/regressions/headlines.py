@@ -9,10 +9,10 @@ from benchdash.regressions.models import ChangePoint, Incident, Silence
 from benchdash.regressions.used_units import in_used_unit
 from benchdash.regressions.watched_metrics import counted
 from benchdash.results import wording
-from benchdash.results.metrics import family
+from benchdash.results.metrics import is_speed
 from benchdash.results.models import DEFAULT_CONFIGURATION, Series
+from benchdash.results.readings import DERIVED, LOWER, known_metric, reading
 
-_SPEEDS: Final = frozenset({"Throughput", "Response time"})
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 24 * _HOUR_S
 # An older day is written with its year.
@@ -31,10 +31,10 @@ def comparative(incident: Incident) -> str:
     """``slower``; of anything but throughput and response times, ``worse``; of a silence, ``silent``."""
     if incident.kind == Incident.Kind.SILENCE:
         return "silent"
-    is_speed = family(incident.metric) in _SPEEDS or not incident.metric
+    is_speed_change = is_speed(incident.metric) or not incident.metric
     if is_for_the_worse(incident):
-        return "slower" if is_speed else "worse"
-    return "faster" if is_speed else "better"
+        return "slower" if is_speed_change else "worse"
+    return "faster" if is_speed_change else "better"
 
 
 def what_happened(incident: Incident) -> str:
@@ -54,23 +54,64 @@ def what_happened(incident: Incident) -> str:
 
 
 def figure(incident: Incident) -> str:
-    """Write the headline figure: ``−14.3 %`` of speed, or ``0 to 4 a minute`` of what has no per cent.
+    """Write the headline figure: ``−14.3 %`` of speed, ``+28.7 % rss_mb`` of a metric that is no speed.
 
-    Of a silence, ``silent since Tue 17 Nov``.
+    Of what has no per cent, ``0 to 4 a minute``; of a silence, ``silent since Tue 17 Nov``.
     """
+    if incident.kind == Incident.Kind.SILENCE:
+        return _how_silent(incident)
+    text = bare_figure(incident)
+    is_named = incident.median is None or is_of_speed(incident)
+    return text if is_named else f"{text} {wording.short_metric_name(incident.metric)}"
+
+
+def bare_figure(incident: Incident) -> str:
+    """Write the headline figure where its metric stands beside it."""
     if incident.kind == Incident.Kind.SILENCE:
         return _how_silent(incident)
     if incident.median is None and incident.largest:
         return levels(incident.largest)
-    return wording.change(incident.median)
+    if incident.median is None or is_of_speed(incident):
+        return wording.change(incident.median)
+    is_cost = _lower_is_better(incident)
+    return wording.change(1 / (1 + incident.median) - 1 if is_cost else incident.median)
+
+
+def is_of_speed(incident: Incident) -> bool:
+    """Tell whether the headline figure is a change of speed, and not one of memory, costs or recall."""
+    return incident.median is not None and (
+        is_speed(incident.metric) or not incident.metric or _lower_is_better(incident) is None
+    )
+
+
+def _lower_is_better(incident: Incident) -> bool | None:
+    """Tell it of the headline's metric; None where nothing at hand says it."""
+    if incident.metric in DERIVED:
+        return False
+    if known_metric(incident.metric):
+        return reading(incident.metric, 0).direction == LOWER
+    series = incident.largest.series if incident.largest else None
+    if series is None or series.metric != incident.metric:
+        return None
+    return not series.higher_is_better
 
 
 def largest_figure(incident: Incident) -> str:
+    """Write the largest change: of speed, or of a metric that is no speed."""
     if incident.kind == Incident.Kind.SILENCE:
         return ""
-    if incident.worst is None and incident.largest:
-        return levels(incident.largest)
+    largest = incident.largest
+    if largest and (incident.worst is None or not is_speed(largest.series.metric)):
+        return change_words(largest)
     return wording.change(incident.worst)
+
+
+def largest_words(incident: Incident) -> str:
+    """Say behind the largest change what it is of: ``of speed (8.1 to 9.9 ms)``, ``(699 to 901 MB)``."""
+    if incident.largest is None or incident.worst is None:
+        return ""
+    of = "of speed " if is_speed(incident.largest.series.metric) else ""
+    return f"{of}({levels(incident.largest)})"
 
 
 def levels(change_point: ChangePoint) -> str:
@@ -91,8 +132,8 @@ def change_words(change_point: ChangePoint) -> str:
 
 
 def speed_words(change_point: ChangePoint) -> str:
-    """Write the change of speed of one series, slower is minus; nothing where the change has no per cent."""
-    speed = change_point.speed_change
+    """Write the change of speed of one series, slower is minus; of another thing nothing."""
+    speed = change_point.speed_change if is_speed(change_point.series.metric) else None
     return "" if speed is None else wording.change(speed)
 
 

@@ -96,10 +96,6 @@ def is_only_of_pull_requests(kind: str) -> Q:
     return Q(Exists(places.filter(of_pull_requests()))) & ~Q(Exists(places.exclude(of_pull_requests())))
 
 
-def has_pull_requests(project: Project) -> bool:
-    return VersionPlace.objects.filter(of_pull_requests(), project=project).exists()
-
-
 def uses_of_hardware(project: Project) -> dict[int, Use]:
     """Return uses by id, with the ids of the environments that were found; one statement."""
     counted = SurroundingsCount.objects.filter(project=project).order_by()
@@ -260,7 +256,7 @@ def run_choices(project: Project, *, product: str | None) -> dict[str, list[str]
     """Return the names by which runs are found, by the name of their filter; one statement.
 
     Versions are the newest first, of one ``product`` if it is given. What only pull requests have is left
-    out.
+    out; ``pull_request`` is the branch of one of them, where there are any.
     """
     versions = ServerVersion.objects.filter(~is_only_of_pull_requests("version"), project=OuterRef("pk"))
     if product is not None:
@@ -275,6 +271,8 @@ def run_choices(project: Project, *, product: str | None) -> dict[str, list[str]
     }
     names = {kind: _names(model, ~is_only_of_pull_requests(kind)) for kind, model in named.items()}
     names["version"] = ArraySubquery(newest.values("version")[:_MAX_VERSIONS])
+    requests = VersionPlace.objects.filter(of_pull_requests(), project=OuterRef("pk"))
+    names["pull_request"] = ArraySubquery(requests.order_by("-version").values("branch")[:1])
     found = Project.objects.values_list(*names.values()).get(pk=project.pk)
     return dict(zip(names, found, strict=True))
 

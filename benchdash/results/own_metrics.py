@@ -190,9 +190,11 @@ def _new_warning(metric: ProjectMetric) -> str:
     if not missing:
         return f"new metric '{metric.name}' ({described(metric)})"
     not_judged = "; until the direction is, the metric is drawn and compared, but neither judged nor watched"
+    example = f"{metric.name} [{metric.unit or 'unit'}, lower]"
     return (
         f"new metric '{metric.name}'{f' ({metric.unit})' if metric.unit else ''}: "
-        f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not said"
+        f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not said "
+        f"(as '{example}' over its column, or on the page Metrics)"
         f"{not_judged if metric.direction == UNKNOWN else ''}"
     )
 

@@ -181,6 +181,12 @@ def metric_name(metric: str) -> str:
     return _NAMES.get(metric, metric)
 
 
+def metric_at_start(metric: str) -> str:
+    """Write the words of a metric with a capital letter; a name that has no words stays as it is."""
+    name = metric_name(metric)
+    return name if name == metric else name[:1].upper() + name[1:]
+
+
 def short_metric_name(metric: str) -> str:
     """Write ``tps``, ``events/s``, ``response time p95``: for axes and columns."""
     part, dot, own = metric.rpartition(".")

@@ -1,15 +1,15 @@
 """File formats: a module each, found by being here or in a package of its family.
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
-``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats. A format may
-also have ``near_miss(lines: Sequence[str]) -> NearMiss | None``, which says of the lines of a file that no
-format recognises what they lack to be its own, and ``recognise_numbers(head: bytes) -> bool``, which is asked
-where the sender says what the numbers of a file are.
+``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats, but for one
+with tables beside what a tool printed. A format may also have ``near_miss(lines: Sequence[str]) -> NearMiss |
+None``, which says of the lines of a file that no format recognises what they lack to be its own, and
+``recognise_numbers(head: bytes) -> bool``, which is asked where the sender says what the numbers are.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from types import ModuleType
 from typing import Protocol, cast
@@ -54,18 +54,16 @@ def recognise(source: Source) -> str:
 
 
 def _recognise(source: Source) -> tuple[Source, list[str]]:
-    """Return the text to read, the format that it is read as, and that of the tables beside it if any are.
-
-    What most lines begin with is taken away where it hides what a tool printed.
-    """
+    """Return the text to read, the format that it is read as, and that of the tables beside it if any are."""
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
     names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
     if not names and source.metric:
         asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in FORMATS.items()}
         names = [name for name, knows in asked.items() if knows and knows(source.head)]
-    if not names and (bare := source.without_what_lines_begin_with()):
-        names = [name for name, one in FORMATS.items() if name != _TABLES and one.recognise(bare.head)]
-        source = bare if names else source
+    if not names:
+        tools = {name: format_ for name, format_ in FORMATS.items() if name != _TABLES}
+        source = _laid_bare(source, tools.values())
+        names = [name for name, format_ in tools.items() if format_.recognise(source.head)]
     names.sort(key=_TABLES.__eq__)
     if len(names) == 1 or (len(names) == 2 and names[1] == _TABLES):
         return source, names
@@ -84,10 +82,10 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     """
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
-    source = _streams_with_a_result(source, [FORMATS[name]] if name else FORMATS.values())
-    names = [name] if name else []
-    if not names:
-        source, names = _recognise(source)
+    if name:
+        source, names = _laid_bare(_streams_with_a_result(source, [FORMATS[name]]), [FORMATS[name]]), [name]
+    else:
+        source, names = _recognise(_streams_with_a_result(source, FORMATS.values()))
     name, *beside = names
     tables = "tables beside it are read where the field 'format' names the format 'qps_table'"
     try:
@@ -101,12 +99,19 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     return name, report
 
 
-def _streams_with_a_result(source: Source, formats: Iterable[Format]) -> Source:
-    formats = [*formats]
+def _streams_with_a_result(source: Source, formats: Collection[Format]) -> Source:
     source.check()
     heads = source.stream_heads
     chosen = [stream for stream, head in heads.items() if any(format_.recognise(head) for format_ in formats)]
     return source.of_streams(chosen) if chosen and len(heads) > 1 else source
+
+
+def _laid_bare(source: Source, formats: Collection[Format]) -> Source:
+    """Return the text without what most lines begin with, where that hides what a tool printed."""
+    if any(format_.recognise(source.head) for format_ in formats):
+        return source
+    bare = source.without_what_lines_begin_with()
+    return bare if bare and any(format_.recognise(bare.head) for format_ in formats) else source
 
 
 def _parse(source: Source, name: str) -> ParsedReport:

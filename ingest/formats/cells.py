@@ -10,7 +10,9 @@ from ingest.formats.report import FormatError
 
 _NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _COMMA = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
-_LIKE_A_NUMBER = re.compile(r"[-+]?(?:[.,]?[0-9](?:\S*[\w%])?|nan|inf(?:inity)?)", re.IGNORECASE)
+# What leads to a footnote: 22104*, 413[1], 2382\u00b9. After a ten, a raised digit is an exponent.
+_MARK = r"(?:[*\u2020\u2021\u00a7]+|\[[0-9a-z]\]|(?<!\b10)[\u00b9\u00b2\u00b3])"
+_LIKE_A_NUMBER = re.compile(rf"[-+]?(?:[.,]?[0-9](?:\S*[\w%])?(?:{_MARK})?|nan|inf(?:inity)?)", re.IGNORECASE)
 _MISSING = frozenset(
     {"", "-", "--", "\u2013", "\u2014", "/", "n/a", "n.a.", "na", "nan", "null", "none", "tbd"}
 )
@@ -98,7 +100,8 @@ _THOUSANDS_SIGN = "[,'\u2019\u00a0\u202f\u2009]"
 _THOUSANDS = rf"[1-9][0-9]{{0,2}}(?:{_THOUSANDS_SIGN}[0-9]{{3}})+(?:\.[0-9]*)?"
 _QUANTITY = re.compile(
     rf"(?P<sign>[-+\u2212])?[~\u2248]?\s*(?P<digits>{_THOUSANDS}|{_PLAIN})\s*(?P<scale>[kKM](?![A-Za-z]))?\s*"
-    r"(?P<unit>%|[^\W\d_][^\W\d_]{0,14}(?:\s*/\s*[^\W\d_]{1,12}|\s+per\s+sec(?:ond)?)?|1?/s|per sec(?:ond)?)?"
+    r"(?P<unit>%|[^\W\d_\u00b2\u00b3\u00b9][^\W\d_]{0,14}(?:\s*/\s*[^\W\d_]{1,12}|\s+per\s+sec(?:ond)?)?"
+    rf"|1?/s|per sec(?:ond)?)?\s*(?P<mark>{_MARK})?"
 )
 _SCALES = {"k": 1_000, "M": 1_000_000}
 
@@ -107,7 +110,8 @@ _SCALES = {"k": 1_000, "M": 1_000_000}
 class Quantity:
     """A number with its unit, as one cell holds them: ``5.00 ms``, ``17,109 QPS``, ``+12.3%``.
 
-    ``has_thousands`` says that signs part its thousands, ``sign`` is one that is printed in front.
+    ``has_thousands`` says that signs part its thousands, ``sign`` is one that is printed in front, and
+    ``mark`` one behind that leads to a footnote.
     """
 
     value: float
@@ -115,6 +119,7 @@ class Quantity:
     sign: str
     has_thousands: bool
     decimals: int
+    mark: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -131,7 +136,7 @@ def quantity(cell: str) -> Quantity | None:
     value = float(digits) * scale
     places = max(0, decimals(digits) - (len(str(scale)) - 1))
     sign = "-" if found["sign"] == "\u2212" else found["sign"] or ""
-    return Quantity(value, found["unit"] or "", sign, digits != found["digits"], places)
+    return Quantity(value, found["unit"] or "", sign, digits != found["digits"], places, found["mark"] or "")
 
 
 def is_quantity(cell: str) -> bool:

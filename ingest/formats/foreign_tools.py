@@ -29,7 +29,7 @@ _MARKS: Mapping[str, str] = {
     "Gatling": r"^(?:Simulation [\w.]+ completed in|> request count +[0-9]+ \(OK=)",
     "vegeta": r"^Requests +\[total, rate(?:, throughput)?\]",
     "Go's testing package": r"^goos: \w+$|^Benchmark\S+\s+[0-9]+\s+[0-9.]+ ns/op|\ballocs/op\b",
-    "benchstat": r"^name +old [\w/]+ +new [\w/]+ +delta$|│ +sec/op ",
+    "benchstat": r"^name +old [\w/]+ +new [\w/]+ +delta$|│.* vs base +│$",
     "Google Benchmark": r"^Benchmark +Time +CPU +Iterations|\"real_time\": ?[0-9.e+]+,",
     "pytest-benchmark": r"\"commit_info\": ?\{[\s\S]{0,600}\"benchmarks\": ?\["
     r"|^-+ benchmark(?: .*)?: [0-9]+ tests -+$",

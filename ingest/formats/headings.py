@@ -176,10 +176,19 @@ def said_alone(text: str) -> Said:
 def thread_count(head: str) -> int | None:
     """Return the thread count that a name over a column is: ``64``, ``64 threads``, ``threads=64``."""
     text = head.strip()
-    if text.isascii() and text.isdigit():
-        return int(text) if len(text) <= _MAX_DIGITS else None
+    if is_count(text):
+        digits = text.replace(",", "")
+        return int(digits) if len(digits) <= _MAX_DIGITS else None
     found = _THREADS.fullmatch(text)
     return _count(found) if found else None
+
+
+def is_count(text: str) -> bool:
+    """Return whether a text is a whole number alone: ``512``, ``1,024``."""
+    return _WHOLE_NUMBER.fullmatch(text) is not None
+
+
+_WHOLE_NUMBER = re.compile(r"[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
 def product_and_version(label: str) -> tuple[str | None, str | None]:

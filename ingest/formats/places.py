@@ -116,9 +116,10 @@ def told_apart(
     configurations where they stand under different headings, or below different texts. Where they stand under
     the same ones, or these only count them, they are repetitions.
     """
-    if len({_identity(run) for run in runs}) == len(runs):
+    identities = _identities(runs)
+    if len(set(identities)) == len(runs):
         return list(runs), []
-    places = _places(runs, first_lines, lines)
+    places = _places(identities, first_lines, lines)
     seen: dict[object, list[_Place]] = defaultdict(list)
     for place in places:
         for identity in place.workloads():
@@ -145,16 +146,21 @@ def told_apart(
     return result, [decision(what, names, places, kind)]
 
 
-def _identity(run: ParsedRun) -> object:
-    return run.workload, run.threads, run.product, run.version, run.build, run.configuration
+def _identities(runs: Sequence[ParsedRun]) -> list[object]:
+    """Return what tells each run from others by itself: not what its sender may say of it."""
+    told = [
+        (run.workload, run.threads, run.product, run.version, run.build, run.configuration) for run in runs
+    ]
+    said = [None not in values for values in zip(*told, strict=True)]
+    return [tuple(value for value, is_said in zip(one, said, strict=True) if is_said) for one in told]
 
 
-def _places(runs: Sequence[ParsedRun], first_lines: Sequence[int], lines: Sequence[str]) -> list[_Place]:
+def _places(identities: Sequence[object], first_lines: Sequence[int], lines: Sequence[str]) -> list[_Place]:
     blocks = list(document_blocks(lines))
     starts = [block.line for block in blocks]
     found: dict[tuple[tuple[str, ...], str], _Place] = {}
     before: tuple[DocumentBlock, str] | None = None
-    for position, (run, line) in enumerate(zip(runs, first_lines, strict=True)):
+    for position, (identity, line) in enumerate(zip(identities, first_lines, strict=True)):
         block = blocks[max(bisect_right(starts, line) - 1, 0)]
         caption = _caption(block, line, lines)
         if not caption and before and before[0] is block:
@@ -162,7 +168,7 @@ def _places(runs: Sequence[ParsedRun], first_lines: Sequence[int], lines: Sequen
         before = block, caption
         place = found.setdefault((block.headings, caption), _Place(block.headings, caption))
         place.positions.append(position)
-        place.identities.add(_identity(run))
+        place.identities.add(identity)
     return list(found.values())
 
 

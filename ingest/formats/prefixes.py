@@ -189,7 +189,10 @@ def shared_prefixes(head: bytes) -> Prefixes:
 _MAX_PREFIX_LENGTH = 120
 _MAX_PREFIX_PARTS = 24
 _MIN_SHARE = 0.7
-_NUMBER = re.compile(rb"(?:(?<=\[)|^)[ \t]*[0-9]+|[0-9]+")
+# Numbers count or tell the time, but for those of names and addresses, which tell machines apart.
+_NUMBER_OR_NAME = re.compile(
+    rb"(?P<name>(?!T[0-9]{2}:)[A-Za-z][\w.-]*|[0-9]+(?:\.[0-9]+){3})|(?:(?<=\[)|^)[ \t]*[0-9]+|[0-9]+"
+)
 _PART = re.compile(rb"[^ \t:|>\])#/+*-]*[ \t:|>\])#/+*-]")
 
 
@@ -198,8 +201,10 @@ def prefix_of_most_lines(head: bytes) -> Prefix | None:
 
     Whether it is a prefix, only what is left behind it can tell. None where lines do not begin alike.
     """
-    lines = [_NUMBER.sub(b"0", line[:_MAX_PREFIX_LENGTH].rstrip()) + b" " for line in head.split(b"\n")]
-    lines = [line.replace(b"\t", b" ") for line in lines]
+    lines = [
+        _NUMBER_OR_NAME.sub(lambda found: found["name"] or b"\0", line[:_MAX_PREFIX_LENGTH].rstrip()) + b" "
+        for line in head.replace(b"\t", b" ").split(b"\n")
+    ]
     filled = [line for line in lines if line != b" "]
     counts = Counter(chain.from_iterable(map(_beginnings, filled)))
     most = max(counts.values(), default=0)
@@ -207,7 +212,7 @@ def prefix_of_most_lines(head: bytes) -> Prefix | None:
         return None
     text = max((text for text, count in counts.items() if count == most), key=len)
     blank = text.endswith(b" ")
-    pattern = re.escape(text.rstrip()).replace(rb"\ ", rb"[ \t]").replace(b"0", rb"[ \t]*[0-9]+")
+    pattern = re.escape(text.rstrip()).replace(rb"\ ", rb"[ \t]").replace(re.escape(b"\0"), rb"[ \t]*[0-9]+")
     return _prefix("what the lines begin with", pattern, end=_END if blank else b"")
 
 

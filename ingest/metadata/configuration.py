@@ -65,13 +65,20 @@ def parse_settings(text: str) -> dict[str, str]:
     A setting without a value is ``ON``. Settings of a section that is not the server's carry its name.
     """
     settings: dict[str, str] = {}
-    section = ""
+    section = variable = ""
     for raw_line in text.splitlines():
         line = raw_line.lstrip().rstrip(" \r")
         if match := _SECTION.fullmatch(line):
             section = match[1].strip()
         elif not _CLIENT_SECTION.fullmatch(section) or _SERVER_SECTION.fullmatch(section):
             for name, value in _setting(line):
+                # Of a list that ends in \G, the name stands in one line and its value in the next.
+                if name.lower() in _HEADS and ":" in line:
+                    variable = value
+                    continue
+                if variable and name.lower() == "value":
+                    settings[_spelling(variable)] = value
+                    continue
                 prefix = "" if not section or _SERVER_SECTION.fullmatch(section) else f"{section}."
                 settings[prefix + _spelling(name)] = value
     return settings
@@ -84,7 +91,7 @@ def is_configuration(text: str) -> bool:
     its lines.
     """
     lines = [line.strip() for line in text.splitlines()]
-    lines = [line for line in lines if line and line[0] not in "#;!"]
+    lines = [line for line in lines if line and line[0] not in "#;!*"]
     settings = parse_settings(text)
     if any((found := _SECTION.fullmatch(line)) and _SERVER_SECTION.fullmatch(found[1]) for line in lines):
         return bool(settings)

@@ -137,7 +137,8 @@ function takePasted() {
     if (entry) remove(entry);
     return;
   }
-  const file = new File([pasted.value], PASTED);
+  // Its last line is whole, though a selection has no line end there.
+  const file = new File([`${pasted.value.trimEnd()}\n`], PASTED);
   if (entry) entry.file = file;
   else addEntry(file).isPasted = true;
   const row = entries.find((one) => one.isPasted && !one.isStored).row;

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from benchdash.regressions import headlines
-from benchdash.regressions.models import Incident, Silence
-from benchdash.results.models import Configuration, Hardware, Product, Workload
+from benchdash.regressions.models import ChangePoint, Incident, Silence
+from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 from tests.builders import make_project
 
 pytestmark = pytest.mark.django_db
@@ -110,3 +110,26 @@ def test_a_day_of_another_year_is_written_with_it():
 )
 def test_how_often_something_reports_in_words(days, words):
     assert headlines.rhythm(days * NIGHT_S) == words
+
+
+@pytest.mark.parametrize(
+    ("metric", "direction", "before", "after", "figure", "largest"),
+    [
+        ("tps", "higher", 100, 80, "−20.0 %", "−20.0 % of speed (100.0 to 80.00)"),
+        ("latency_p95", "lower", 8, 10, "−20.0 %", "−20.0 % of speed (8.000 to 10.00 ms)"),
+        ("rss_mb", "lower", 600, 750, "+25.0 % rss_mb", "+25.0 % (600.0 to 750.0 MB)"),
+        ("recall", "higher", 0.8, 0.6, "−25.0 % recall", "−25.0 % (0.8000 to 0.6000)"),
+    ],
+)
+def test_what_is_no_speed_is_written_as_it_was_measured(
+    project, metric, direction, before, after, figure, largest
+):
+    unit = {"rss_mb": "MB", "recall": "", "latency_p95": "ms"}.get(metric, "1/s")
+    series = Series(project=project, metric=metric, unit=unit, direction=direction)
+    point = ChangePoint(series=series, before=before, after=after, change=after / before - 1)
+    incident = Incident(project=project, metric=metric, largest=point)
+    incident.median = incident.worst = point.speed_change
+    said = f"{headlines.largest_figure(incident)} {headlines.largest_words(incident)}"
+    assert headlines.figure(incident).replace("\u00a0", " ") == figure
+    assert said.replace("\u00a0", " ") == largest
+    assert headlines.is_of_speed(incident) == ("of speed" in largest)

@@ -34,7 +34,8 @@ def project(db):
 def test_a_metric_that_nobody_knows_becomes_one_of_the_project(project):
     [warning] = metric_warnings(send(project, own("rss_mb", 512)))
     assert warning == (
-        "new metric 'rss_mb': its unit and which direction is better are not said; "
+        "new metric 'rss_mb': its unit and which direction is better are not said "
+        "(as 'rss_mb [unit, lower]' over its column, or on the page Metrics); "
         "until the direction is, the metric is drawn and compared, but neither judged nor watched"
     )
     metric = ProjectMetric.objects.get()

@@ -44,7 +44,7 @@ _COMPARE = (
 )
 
 # Pages that show ratios alone.
-_RELATIVE = (_Entry("Matrix", "matrix"),)
+_RELATIVE = (_Entry("Matrix", "matrix"), _Entry("Curves", "curves"))
 
 _UNDER_COMPARE = frozenset(name for entry in _COMPARE for name in (entry.name, *entry.covers))
 

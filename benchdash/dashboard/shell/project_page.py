@@ -132,10 +132,12 @@ def _for_viewer(view: _View[P], *, relative: bool = False) -> Callable[..., Http
             raise Http404(str(error)) from None
         except BeingDeleted:
             return redirect("dashboard:removals")
-        except RelativeFiguresOnly as error:
+        except RelativeFiguresOnly:
             if request.path == reverse("dashboard:overview", args=[slug]):
                 return redirect("dashboard:matrix", slug)
-            raise PermissionDenied(str(error)) from None
+            # It says which pages have ratios.
+            page = _page(viewer, slug, relative=True)
+            return page.render(request, "dashboard/relative_only.html", status=403)
         except NotAllowed as error:
             if viewer.is_anonymous:
                 # A form cannot be sent again by following an address.

@@ -12,7 +12,7 @@ from benchdash.dashboard.shell import numbers, paging
 from benchdash.dashboard.shell.html import grid_cells, number_cells
 from benchdash.dashboard.templatetags.shell import statistics_url
 from benchdash.regressions.comparison import verdict_words
-from benchdash.results.wording import COUNTERPART
+from benchdash.results.wording import COUNTERPART, metric_at_start
 
 register = template.Library()
 
@@ -47,6 +47,7 @@ register.filter("share", numbers.share)
 register.filter("ratio", numbers.ratio)
 register.filter("p_value", numbers.p_value)
 register.filter("metric_name", numbers.metric_name)
+register.filter("metric_at_start", metric_at_start)
 register.filter("short_metric_name", numbers.short_metric_name)
 register.filter("direction_words", numbers.direction_words)
 register.simple_tag(numbers.axis_title, name="axis_title")

@@ -17,6 +17,8 @@ register.filter("what_happened", headlines.what_happened)
 register.filter("headline", headlines.figure)
 register.filter("in_used_unit", in_used_unit)
 register.filter("levels", headlines.levels)
+register.filter("is_of_speed", headlines.is_of_speed)
+register.filter("largest_words", headlines.largest_words)
 register.filter("series_words", headlines.series_words)
 register.filter("silence_words", headlines.silence_words)
 register.filter("rhythm", headlines.rhythm)
@@ -25,14 +27,15 @@ register.simple_tag(until_words, name="until_words")
 
 
 @register.simple_tag
-def headline_figure(incident: Incident) -> str:
+def headline_figure(incident: Incident, *, beside_metric: bool = False) -> str:
     """Write the headline figure of an incident on the ground of what it means: ``▼ −14.3 %``."""
-    return _coloured(headlines.figure(incident), incident.median, _side(incident), incident.status)
+    text = headlines.bare_figure(incident) if beside_metric else headlines.figure(incident)
+    return _coloured(text, incident.median, _side(incident), incident.status)
 
 
 @register.simple_tag
 def largest_figure(incident: Incident) -> str:
-    """Write the largest change of speed of an incident in the same way."""
+    """Write the largest change of an incident in the same way."""
     return _coloured(headlines.largest_figure(incident), incident.worst, _side(incident), incident.status)
 
 

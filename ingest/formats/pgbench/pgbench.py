@@ -37,8 +37,12 @@ _BEGINS = re.compile(
 )
 
 _MARK = re.compile(
-    r"\bpgbench\b|^(?:latency (?:average|stddev)|tps|initial connection time) = [0-9]"
-    r"|^number of (?:clients|transactions \w+ processed): [0-9]"
+    r"\bpgbench\b|\b(?:latency (?:average|stddev)|tps|initial connection time) = [0-9]"
+    r"|\bnumber of (?:clients|transactions \w+ processed): [0-9]"
+)
+# Client, transaction, time, script, seconds since 1970, microseconds; or seconds, transactions, sums.
+_LOG = re.compile(
+    r"(?:[0-9]{1,6} [0-9]{1,12} [0-9]{1,12} [0-9]{1,4} )?[0-9]{10} [0-9]{1,12}(?: [0-9]{1,18})*\s*"
 )
 _BUILTIN = {
     "TPC-B (sort of)": "tpcb-like",
@@ -95,6 +99,12 @@ def recognise(head: bytes) -> bool:
 
 def near_miss(lines: Sequence[str]) -> NearMiss | None:
     """Say what lines lack that call pgbench or have figures of its report."""
+    log = (
+        "this is its log of single transactions or of intervals (-l), which has no total; send what pgbench "
+        "printed at its end"
+    )
+    if lines and all(map(_LOG.fullmatch, lines[:5])):
+        return NearMiss(log, 1, len(lines))
     return NearMiss.by(
         _MARK,
         lines,

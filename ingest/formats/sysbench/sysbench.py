@@ -84,7 +84,8 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
     found = NearMiss.by(_LINE_OF_REPORT, lines, parts)
     if found and found.line and lines[found.line - 1].lstrip()[:1] in ("{", "[", '"'):
         return replace(found, message=within_json)
-    return found or NearMiss.by(_CALL, lines, commands)
+    # What a table lacks says more than commands do.
+    return found or ((calls := NearMiss.by(_CALL, lines, commands)) and replace(calls, marks=0))
 
 
 def parse(source: Source) -> ParsedReport:
@@ -100,7 +101,7 @@ def parse(source: Source) -> ParsedReport:
     tests = tests or [output for output in outputs if output.summary][:1] or outputs[:1]
     runs, intervals, notes = read_runs(tests, _run, lines)
     untitled = [output for output in tests if not output.version]
-    if len(untitled) > 1:
+    if len(untitled) > 1 and not any(run.heading or run.version for run in runs):
         titles = ", ".join(quoted(title) for title in dict.fromkeys(output.title for output in untitled))
         notes.append(
             f"{len(untitled)} reports without a banner: 'map' tells them apart by the text above them "
@@ -124,12 +125,13 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
         yield output
         previous = output.last_line
     for (index, banner), stop in zip(banners, stops[1:], strict=True):
-        output = _with_banner(lines, index, stop, banner, lines[previous:index], time_of(index + 1))
+        above, stamp = lines[previous:index], time_of(index + 1)
+        output = _with_banner(lines, index, stop, banner, above, stamp)
         if (end := _end_before_other_text(output, lines)) < stop:
-            output = _with_banner(lines, index, end, banner, lines[previous:index], time_of(index + 1))
-        yield output
-        yield from _outputs_without_banner(lines, end, stop)
-        previous = index + 1
+            output = _with_banner(lines, index, end, banner, above, stamp)
+        for one in (output, *_outputs_without_banner(lines, end, stop)):
+            yield one
+            previous = one.blocks[-1].end if one.blocks else index + 1
 
 
 def _with_banner(

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from ingest.formats.cells import is_cell
-from ingest.formats.headings import product_and_version
+from ingest.formats.headings import is_count, product_and_version
 from ingest.formats.report import FormatError
 from ingest.formats.tables.grids import heads_grid, says_metric
 from ingest.formats.tables.heads import HINT, counts_threads, heads_of, heads_workloads, tell_runs
-from ingest.formats.tables.layouts import is_title
+from ingest.formats.tables.layouts import ends_in_prose, is_title
 from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow, counted
 
 # A word is a match, which knows the columns of the screen that it covers.
@@ -72,9 +72,12 @@ class AlignedRows:
 
     def _ends(self, lines: Sequence[str], index: int, cells: Sequence[str], *, after_blank: bool) -> bool:
         if not after_blank:
-            return False
+            return ends_in_prose(lines, index, self._is_row)
         is_text = len(cells) != len(self.names) and sum(map(is_cell, lines[index].split())) < 2
         return is_text or find_aligned(lines, index) is not None
+
+    def _is_row(self, line: str) -> bool:
+        return len(self.split(line)) == len(self.names)
 
     def _table(self, rows: Sequence[TableRow]) -> Table:
         return Table(self.index + 1, self.names, tuple(rows))
@@ -183,7 +186,11 @@ class AlignedGrid:
                 break
             elif is_cell(words[-1][0]):
                 rows.append((number, words))
-            elif is_title(text) or (after_blank and sum(is_cell(word[0]) for word in words) < 2):
+            elif (
+                is_title(text)
+                or ends_in_prose(lines, number - 1, self._is_row)
+                or (after_blank and sum(is_cell(word[0]) for word in words) < 2)
+            ):
                 stop = number - 1
                 break
             else:
@@ -195,6 +202,9 @@ class AlignedGrid:
             for number, words in rows
         )
         return Table(self.index + 1, self.names, grid_rows), stop
+
+    def _is_row(self, line: str) -> bool:
+        return _cells_at_end(_words(line)) >= len(self.columns)
 
 
 def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
@@ -249,10 +259,10 @@ def _overlap(one: re.Match[str], other: re.Match[str]) -> bool:
 
 def _split_thread_counts(line: str) -> tuple[str, Words] | None:
     """Split ``Concurrent clients 4 8 16`` into a head and three columns."""
-    if not any(map(_is_count, line.split())):
+    if not any(map(is_count, line.split())):
         return None
     words = _words(line)
-    first = next((index for index, word in enumerate(words) if _is_count(word[0])), len(words))
+    first = next((index for index, word in enumerate(words) if is_count(word[0])), len(words))
     head, columns = " ".join(_texts(words[:first])), words[first:]
     return (head, columns) if counts_threads(head) and columns else None
 
@@ -298,7 +308,7 @@ def _find_grid(lines: Sequence[str], index: int, *, is_sure: bool) -> AlignedGri
 def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int, *, is_sure: bool) -> bool:
     names = _texts(columns)
     first_row = next((_words(line) for line in islice(lines, index + 1, None) if line.strip()), ())
-    are_counts = all(map(_is_count, names))
+    are_counts = all(map(is_count, names))
     if not are_counts and (len(first_row) < 2 or not is_cell(first_row[-1][0])):
         return False
     names_metric = is_sure or says_metric(head, lines[max(0, index - _MAX_LINES_ABOVE) : index])
@@ -307,10 +317,6 @@ def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int, *, 
         is_column = names_metric and _cells_at_end(first_row) > 0
         return counts_threads(head) and (len(names) > 1 or is_column)
     return heads_grid(head, names, looks_sure=names_metric and _cells_at_end(first_row) >= len(columns))
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 def _cells_at_end(words: Words) -> int:

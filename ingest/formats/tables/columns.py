@@ -24,7 +24,7 @@ from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.heads import ColumnHead, heads_of, thread_word_rank
 from ingest.formats.tables.machine_columns import cpu_columns
-from ingest.formats.tables.metric_words import Metric, time_factor
+from ingest.formats.tables.metric_words import Metric, declared_direction, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
 
@@ -451,11 +451,20 @@ class _Understanding:
                 column.metric and column.metric.is_own and not self.heads[column.index].is_declared
             ):
                 self.warnings.append(own_metric_warning(column.metric, name))
+            case ColumnRole.VALUE if column.metric and self._contradicts(column):
+                better = column.metric.reading(0, 1).direction
+                self.warnings.append(
+                    f"the column {name!r} says otherwise, but of {column.metric.name} {better} is better"
+                )
             case ColumnRole.VALUE if column.metric and self._lacks_unit(column):
                 self.warnings.append(
                     f"the column {name!r} names no unit; its times were taken as milliseconds: "
                     "write '(ms)' behind it"
                 )
+
+    def _contradicts(self, column: TableColumn) -> bool:
+        said = declared_direction(column.name)
+        return column.metric is not None and said not in (None, column.metric.reading(0, 1).direction)
 
     def _lacks_unit(self, column: TableColumn) -> bool:
         head = self.heads[column.index]
@@ -475,13 +484,7 @@ def own_metric_warning(metric: Metric, printed: str) -> str:
     """Return the sentence about a metric that the project measures and benchdash does not know."""
     called = "kept as" if metric.name == printed else f"kept as {metric.name!r},"
     known = f", in {metric.unit}" if metric.unit else ""
-    if metric.direction != "unknown":
-        return f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}"
-    example = f"{metric.name} [{metric.unit or 'unit'}, lower]"
-    return (
-        f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}; "
-        f"say unit and direction as {example!r}"
-    )
+    return f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}"
 
 
 def time_range_start(text: str) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchdash.results.readings import LOWER
 from ingest.formats.cells import is_number, quantity
-from ingest.formats.headings import product_and_version, said_by, thread_count
+from ingest.formats.headings import is_count, product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_of_another_format
@@ -51,7 +51,7 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
     names = [name for name in names if not head_of(name).is_derived or product_and_version(name)[1]]
     if not names or is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
         return False
-    if all(map(_is_count, names)):
+    if all(map(is_count, names)):
         return bool(head) and (counts_threads(head) or heads_workloads(head))
     if any(map(thread_count, names)) and all(
         thread_count(name) or head_of(name).is_derived for name in names
@@ -210,7 +210,7 @@ def _check(table: Table) -> None:
             raise FormatError(f"column {index + 2} has no name", table.line)
         if column in columns[:index]:
             raise FormatError(f"two columns are called {column[:80]!r}", table.line)
-    if all(map(_is_count, columns)) and not counts_threads(head):
+    if all(map(is_count, columns)) and not counts_threads(head):
         raise FormatError(
             f"are {', '.join(columns[:3])} thread counts or versions? "
             "Write 'threads' before them, or the product into each version's name",
@@ -345,7 +345,3 @@ def _title_without(mention: Mention, title: str) -> str | None:
     before = title[: mention.start].strip(" \t,:;-([")
     after = title[mention.end :].strip(" \t,:;-)]")
     return _workload(before or after)
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit()

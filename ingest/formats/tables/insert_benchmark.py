@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Reading, reading
 from ingest.formats.cells import is_missing, number
 from ingest.formats.headings import product_and_version
-from ingest.formats.outputs import bounded, missing_line_end
+from ingest.formats.outputs import bounded, missing_line_end, quoted
 from ingest.formats.report import FormatError, NearMiss, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import named_build
@@ -86,13 +86,14 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError with the line that cannot be understood, and where all figures are relative ones.
     """
     source.limits.check("cells", sum(len(_words(line)) for line in source.lines))
-    rows, ratios = _rows(source.lines)
+    rows, ratios, strange = _rows(source.lines)
     if not rows:
         if ratios:
             refuse_relative([(ratios[0], "relative to")])
         raise FormatError("no line of figures stands under the names of the columns", line=1)
     refuse_copies((row.line, (row.step, row.tag, tuple(row.cells.values()))) for row in rows)
     warnings = [f"line {line}: relative figures; left out" for line in ratios]
+    warnings += [f"line {line}: the table under these columns was left out: {why}" for line, why in strange]
     counts = Counter((row.step, row.tag) for row in rows)
     seen: Counter[tuple[str, str]] = Counter()
     runs = []
@@ -138,14 +139,28 @@ def _is_head(words: Sequence[str]) -> bool:
     )
 
 
+def _why_no_head(words: Sequence[str]) -> str:
+    """Return what keeps a line from being a head, whose other words are columns; empty for any other line."""
+    known = _COLUMNS.intersection(words)
+    if len(known) < _FEWEST_COLUMNS or not {_INSERTS, _QUERIES} <= known:
+        return ""
+    other = [word for word in words if word not in _COLUMNS]
+    return (
+        f"{', '.join(map(quoted, other[:3]))} is none of the insert benchmark"
+        if other
+        else "one is there twice"
+    )
+
+
 def _is_figure(word: str) -> bool:
     return is_missing(word) or word.replace(".", "", 1).isdigit()
 
 
-def _rows(lines: Sequence[str]) -> tuple[list[_Row], list[int]]:
-    """Return the lines of absolute figures, and the numbers of those of relative ones."""
+def _rows(lines: Sequence[str]) -> tuple[list[_Row], list[int], list[tuple[int, str]]]:
+    """Return the lines of absolute figures, the numbers of those of relative ones, and of heads of others."""
     rows: list[_Row] = []
     ratios: list[int] = []
+    strange: list[tuple[int, str]] = []
     head: list[str] = []
     step = ""
     are_ratios = False
@@ -166,8 +181,11 @@ def _rows(lines: Sequence[str]) -> tuple[list[_Row], list[int]]:
         else:
             # A title ends the table above it; its figures stand under names of columns of their own.
             are_ratios, head = False, []
-            step = _title(line)
-    return rows, ratios
+            if why := _why_no_head(words):
+                strange.append((number_, why))
+            else:
+                step = _title(line)
+    return rows, ratios, strange
 
 
 def _is_row(words: Sequence[str], head: Sequence[str]) -> bool:

@@ -1,11 +1,17 @@
 """How a table is laid out in lines of text: what its first line is like, and where its rows end."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from ingest.formats.cells import is_cell
 from ingest.formats.report import FormatError
 from ingest.formats.tables.metric_words import names_metric
 from ingest.formats.tables.table import Table, TableRow, counted
+
+_MIN_WORDS, _MIN_WORDS_WITHOUT_END = 4, 9
+_SENTENCE_END = re.compile(r"[.:!?…。][)\]\"'’”]*")
+_FOOTNOTE = re.compile(r"\s*(?:[*†‡§]+|\[[0-9a-z]\]|[¹²³])\s*[^\W\d].*")
 
 
 class TableLayout(Protocol):
@@ -40,3 +46,25 @@ def trimmed(names: Sequence[str], rows: Sequence[TableRow]) -> tuple[tuple[str, 
 def is_title(text: str) -> bool:
     """Return whether a line below a table says what its numbers are."""
     return names_metric(text)
+
+
+def ends_in_prose(lines: Sequence[str], index: int, is_row: Callable[[str], bool]) -> bool:
+    """Return whether a line right below the rows of a table is a sentence or a footnote, and no row follows.
+
+    Browsers copy no blank line behind a table.
+    """
+    if is_row(lines[index]) or not _is_prose(lines[index]):
+        return False
+    others = (line for line in lines[index + 1 :] if line.strip() and not _is_prose(line))
+    return not is_row(next(others, ""))
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a line can be no row that was cut off: that has fewer words, or numbers."""
+    if _FOOTNOTE.fullmatch(text):
+        return True
+    words = text.split()
+    is_long = len(words) >= _MIN_WORDS_WITHOUT_END
+    is_sentence = len(words) >= _MIN_WORDS and _SENTENCE_END.search(words[-1]) is not None
+    numbers = sum(map(is_cell, words))
+    return text[:1].isalpha() and "\t" not in text and (is_long or is_sentence) and 4 * numbers < len(words)

@@ -15,6 +15,7 @@ from benchdash.results.readings import (
     percentile_metric,
     reading,
 )
+from benchdash.results.units import conversion
 from ingest.formats.headings import said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.other_languages import in_english
@@ -85,6 +86,19 @@ _OPERATION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_-]*)\]")
 _THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
 # A rate over something else than time is computed from it: TPS/$, TpmC per CPU.
 _QUOTIENT = re.compile(r"\s*(?:/|\bper\b)\s*\S", re.IGNORECASE)
+# Behind a metric: (k), [1/min, lower], (higher is better), in thousands.
+_BEHIND = re.compile(
+    r"\s*(?:(?:[(\[]\s*(?P<unit>(?:[^()\[\],;]|,(?=[0-9])){0,20}?))?"
+    r"\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[)\]]"
+    r"|,?\s+in\s+(?P<scale>thousands|millions)(?!\w))",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(
+    r"(?:(?P<thousand>k|thousands?|[x\u00d7*]\s*1[, ]?000|10\^3|10\u00b3|'?000s?)"
+    r"|(?P<million>M|millions?|[x\u00d7*]\s*1[, ]?000[, ]?000))?"
+    r"(?P<per>\s*(?:1?/|per)\s*(?P<time>ms|s|sec|second|min|minute|h|hr|hour))?",
+    re.IGNORECASE,
+)
 
 _DECLARED = re.compile(
     r"(?P<name>(?:\[[^\[\]]*\])?[^\[\]()]*[^\[\]()\s])\s*"
@@ -177,7 +191,48 @@ def mentions(text: str) -> Iterator[Mention]:
             metric, lacks_unit = Metric(_statistic(match["before"] or match["after"])), not unit
             if unit:
                 metric = metric.in_unit(unit, line=1)
-        yield Mention(metric, match.start(), match.end(), lacks_unit)
+        mention = Mention(metric, match.start(), match.end(), lacks_unit)
+        behind = _BEHIND.match(text, match.end())
+        if found := _with_unit_behind(mention, behind) if behind else mention:
+            yield found
+
+
+def declared_direction(head: str) -> str | None:
+    """Return which is better as a head says it, ``higher`` or ``lower``; None where it does not."""
+    found = _DECLARED.fullmatch(head.strip())
+    return found["direction"].casefold() if found and found["direction"] else None
+
+
+def _with_unit_behind(mention: Mention, behind: re.Match[str]) -> Mention | None:
+    """Return the metric in the unit or on the scale behind it; None for a unit that it cannot have.
+
+    Other words in brackets change nothing: ``tps (MySQL 8.0)``.
+    """
+    metric, unit = mention.metric, behind["scale"] or behind["unit"] or ""
+    if not unit:
+        return replace(mention, end=behind.end()) if behind["direction"] else mention
+    normal = metric.normal_unit
+    if normal == "ms" and time_factor(unit):
+        return replace(mention, metric=metric.in_unit(unit, 1), end=behind.end(), lacks_unit=False)
+    scale = _SCALE.fullmatch(unit)
+    if scale is not None and normal in ("1/s", "1/min") and unit != "m":
+        per = f"1/{_SHORT_TIMES.get(scale['time'].casefold(), scale['time'])}" if scale["time"] else normal
+        times = 1_000 if scale["thousand"] else 1_000_000 if scale["million"] else 1
+        metric = _scaled(metric, times * (conversion(per, normal) or 1))
+        return replace(mention, metric=metric, end=behind.end())
+    if (factor := conversion(unit, normal)) is not None:
+        return replace(mention, metric=_scaled(metric, factor), end=behind.end(), lacks_unit=False)
+    is_unit = any(conversion(unit, other) for other in ("ms", "B", "B/s"))
+    return None if is_unit else mention
+
+
+_SHORT_TIMES = {"sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h"}
+
+
+def _scaled(metric: Metric, factor: float) -> Metric:
+    if factor >= 1:
+        return replace(metric, multiplier=metric.multiplier * round(factor))
+    return replace(metric, divisor=metric.divisor * round(1 / factor))
 
 
 @lru_cache(maxsize=2000)
@@ -309,8 +364,7 @@ def own_metric(head: str) -> Metric | None:
 
 def is_declaration(head: str) -> bool:
     """Return whether a head says of its numbers which are better: ``rss_mb [MB, lower]``."""
-    found = _DECLARED.fullmatch(head.strip())
-    return found is not None and found["direction"] is not None
+    return declared_direction(head) is not None
 
 
 def own_name(text: str) -> str:

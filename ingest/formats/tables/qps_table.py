@@ -32,6 +32,8 @@ _LINES_ABOVE_TABLE = 10
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
 _JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
+# What pages print in names for a hyphen, which a copied table keeps.
+_TYPESET_HYPHEN = re.compile(r"[\u2010\u2011]|(?<=\w)[\u2012\u2013](?=\w)")
 _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
@@ -44,8 +46,15 @@ def recognise(head: bytes) -> bool:
     return any_table(blocks_of_head(head), lines) or bool(rows_without_names(lines[:-1]))
 
 
-def _lines(head: bytes) -> list[str]:
-    return with_plain_line_ends(head.decode("utf-8", "replace")).split("\n")
+def _lines(head: bytes) -> Sequence[str]:
+    return _plain(with_plain_line_ends(head.decode("utf-8", "replace")).split("\n"))
+
+
+def _plain(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines with plain hyphens within words."""
+    if all(line.isascii() for line in lines):
+        return lines
+    return [_TYPESET_HYPHEN.sub("-", line) for line in lines]
 
 
 def recognise_numbers(head: bytes) -> bool:
@@ -103,7 +112,7 @@ def _ratios(rows: Sequence[TableRow]) -> str:
 
 def parse(source: Source) -> ParsedReport:
     """Read a run for each result of the tables. Raise FormatError with the line that cannot be understood."""
-    lines = source.lines
+    lines = _plain(source.lines)
     cells = (
         max(len(line.split()), line.count(",") + 1, line.count(";") + 1, line.count("|")) for line in lines
     )

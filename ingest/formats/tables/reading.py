@@ -78,6 +78,7 @@ class _Reading:
     columns: Columns
     warnings: list[str] = field(default_factory=list)
     has_thousands: bool = False
+    with_mark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
@@ -123,6 +124,8 @@ class _Reading:
             yield own_metric_warning(metric, printed)
         if self.has_thousands:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
+        if self.with_mark:
+            yield f"the mark in {self.with_mark!r} is taken for one of a footnote and was left out"
 
     def entries(self, row: TableRow) -> Iterator[RunEntry]:
         """Yield the runs that a row tells of. Raise FormatError with the line."""
@@ -165,6 +168,8 @@ class _Reading:
             return number(cell, line)
         if found.has_thousands and _COMMA in cell:
             self.has_thousands = True
+        if found.mark:
+            self.with_mark = self.with_mark or cell.strip()[:40]
         return found.value
 
 

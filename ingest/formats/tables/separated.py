@@ -15,7 +15,7 @@ from ingest.formats.tables.heads import (
     is_of_time,
     tell_runs,
 )
-from ingest.formats.tables.layouts import is_title, trimmed
+from ingest.formats.tables.layouts import ends_in_prose, is_title, trimmed
 from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow
 
 _SEPARATORS = (",", "\t", ";", "|")
@@ -42,6 +42,7 @@ class SeparatedTable:
                 after_blank = True
                 continue
             is_text = len(cells) == 1 and (is_title(cells[0]) or after_blank or self.separator == "|")
+            is_text = is_text or ends_in_prose(lines, line - 1, self._is_row)
             if is_text or cells == self.names or (after_blank and self._begins_another(lines, line - 1)):
                 stop = line - 1
                 break
@@ -50,6 +51,10 @@ class SeparatedTable:
         names, fitting = trimmed(self.names, rows)
         unclear = self.separator == ";"
         return Table(self.index + 1, names, fitting, may_have_decimal_commas=unclear), stop
+
+    def _is_row(self, line: str) -> bool:
+        cells = _cells(line, self.separator)
+        return len(cells) == len(self.names) and any(map(is_cell, cells))
 
     def _begins_another(self, lines: Sequence[str], index: int) -> bool:
         return find_separated(lines, index) is not None

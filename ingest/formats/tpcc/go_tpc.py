@@ -25,7 +25,7 @@ _QUERY = re.compile(r"\[(?:Current|Summary)\] +Q[0-9]{1,2}: .+")
 _RATES = re.compile(r"tpmC: (\S{1,20}?)(?:, tpmTotal: (\S{1,20}?))?(?:, efficiency: \S{1,20}%)?")
 _OTHER_STYLE = re.compile(r"\|\s*\[(?:Current|Summary)\]\s*\||\"Prefix\": ?\"\[(?:Current|Summary)\]")
 _CLOSING = re.compile(r"tpmC: .*, efficiency: \S+%")
-_COMMAND = re.compile(r"\bgo-tpc\b.{0,400}\btpcc\b.{0,400}\brun\b|\bgo-tpc\b.{0,400}\btpcc\b.{0,400}")
+_COMMAND = re.compile(r"\b(?:go-tpc|tiup(?:-|\s+)bench)\b.{0,400}?\btpcc\b.{0,400}")
 _THREADS = re.compile(r"(?:^|\s)(?:-T|--threads)[ =]?([0-9]{1,7})\b")
 _WAREHOUSES = re.compile(r"(?:^|\s)--warehouses[ =]([0-9]{1,9})\b")
 # Of CH-benCHmark, which runs the queries of TPC-H beside TPC-C.
@@ -112,7 +112,10 @@ def _outputs(lines: Sequence[str]) -> list[_Output]:
 
 
 def _take_command(output: _Output, command: str) -> None:
-    if threads := _THREADS.search(command):
+    """Note what a command asks for; of one that prepares or checks data, only the data."""
+    if not re.search(r"\brun\b", command):
+        output.threads = None
+    elif threads := _THREADS.search(command):
         output.threads = int(threads[1])
     if warehouses := _WAREHOUSES.search(command):
         output.options["warehouses"] = int(warehouses[1])

@@ -48,6 +48,7 @@ def test_the_key_says_operation_and_unit(key, name, milliseconds):
 
 def test_what_the_tool_says_is_no_key():
     text = "dtrace: script 'x.d' matched 1 probe\nCPU     ID                    FUNCTION:NAME\n^C\n"
+    text = f"# dtrace -s x.d\n{text}"
     assert [one.source for one in read(text + table()).intervals] == ["histogram"]
 
 

@@ -123,10 +123,17 @@ def test_what_all_lines_begin_with_is_taken_away_where_it_hides_the_output_of_a_
     for text in (SYSBENCH, REFUSED, PGBENCH):
         lines = text.split("\n")[:-1]
         changed = "".join(f"{UNKNOWN_PREFIXES[kind](line, n)}\n" for n, line in enumerate(lines))
-        assert found_in(f"starting\n{changed}done\n")[1:4] == found_in(f"starting\n{text}done\n")[1:4]
+        expected = found_in(f"starting\n{text}done\n")[1:4]
+        assert found_in(f"starting\n{changed}done\n")[1:4] == expected
+    assert found_in(changed, "pgbench")[1:4] == found_in(PGBENCH)[1:4]
     _, report = parse(Source(changed.encode()))
     assert report.warnings[0].startswith(TAKEN_AWAY)
     assert "what the lines begin with (first " in report.warnings[0]
+
+
+def test_the_lines_of_two_machines_are_not_taken_for_those_of_one():
+    text = "".join(f"db-{machine}: {line}\n" for machine in (1, 2) for line in SYSBENCH.splitlines())
+    assert found_in(text)[1].startswith("the file is nearest to sysbench, but its report is missing")
 
 
 def test_what_rows_of_a_table_begin_with_stays():

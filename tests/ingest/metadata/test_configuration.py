@@ -51,6 +51,7 @@ def test_postgresql_conf_is_read_with_and_without_equals_signs():
     [
         "Variable_name\tValue\nmax_connections\t200\nsql_mode\t\n",
         "+----+---+\n| Variable_name | Value |\n+----+---+\n| max_connections | 200 |\n| sql_mode | |\n+--+",
+        "*** 1. row ***\nVariable_name: max_connections\n  Value: 200\nVariable_name: sql_mode\n  Value: \n",
         " name | setting | about\n---+---+---\n max_connections | 200 | x\n sql_mode | | x\n(2 rows)\n",
     ],
 )

@@ -38,6 +38,7 @@ from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import checks
 from benchdash.regressions.comparison.columns import Column, contents_of, names
 from benchdash.regressions.comparison.comparability import doubts, single_sessions
+from benchdash.regressions.comparison.relative import relative_table
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
@@ -117,6 +118,10 @@ def _compared(
     wanted = asked or metrics.shown_at_first(measured.metrics)
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
     tables = _with_curves(compared.tables_of(page.project, choice, base, workloads, wanted))
+    if page.is_relative:
+        tables = [one for table in tables if (one := relative_table(table)).rows]
+        # Of ratios neither a plane nor the figures of a curve mean anything.
+        choice = replace(choice, view=replace(choice.view, shows="", values="", fit=False))
     called = names(chosen)
     lines = compared.lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
@@ -139,7 +144,7 @@ def _compared(
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     found = _most_changed_first(tables)
     pages = Paginator(found, max(1, _MAX_CHARTS // len(tables))).get_page(request.GET.get("page"))
-    drawing = _Drawing(request.path, page.project, choice, lines)
+    drawing = _Drawing(request.path, page.project, choice, lines, has_figures=not page.is_relative)
     # Who chooses workloads wants to see them.
     of_page = list(pages.object_list)
     opened, fold = (of_page, None) if workloads else _folded(of_page)
@@ -223,12 +228,16 @@ def _by_line(
 
 @dataclass(frozen=True)
 class _Drawing:
-    """Draw what was chosen, workload by workload; ``path`` is the address of the page."""
+    """Draw what was chosen, workload by workload; ``path`` is the address of the page.
+
+    ``has_figures``: with the key figures of each curve.
+    """
 
     path: str
     project: Project
     choice: CurvesSelection
     lines: Sequence[VersionLine]
+    has_figures: bool = True
 
     def section(self, tables: Sequence[ComparisonTable], workload: str, key: str) -> CurvesSection:
         """``key`` is short for the workload."""
@@ -246,7 +255,8 @@ class _Drawing:
                 panels.append(self.panel(table, name, key))
             elif throughput and table.rows[0].direction == LOWER:
                 planes.append(self.plane(throughput, table, name, key))
-        return CurvesSection(workload, key, panels, planes, self.figures(throughput) if throughput else None)
+        figures = self.figures(throughput) if throughput and self.has_figures else None
+        return CurvesSection(workload, key, panels, planes, figures)
 
     def figures(self, throughput: ComparisonTable) -> CurveFigures | None:
         view, rows = self.choice.view, throughput.rows
@@ -367,4 +377,8 @@ def _named(table: ComparisonTable) -> tuple[str, str, str]:
     return table.metric, table.rows[0].unit, table.rows[0].direction
 
 
-urlpatterns = [path("compare/curves/", content_page("dashboard/curves.html", curves_context), name="curves")]
+urlpatterns = [
+    path(
+        "compare/curves/", content_page("dashboard/curves.html", curves_context, relative=True), name="curves"
+    )
+]

@@ -236,8 +236,8 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
         }
         help_texts = {
             "notice": "A sentence for every page and chart, such as how far to trust the machine.",
-            "is_relative_only": "Others than members see the matrix, with ratios alone; all other pages,"
-            " answers of the API and raw files are for members.",
+            "is_relative_only": "Others than members see matrix and curves, with ratios alone; all other"
+            " pages, answers of the API and raw files are for members.",
         }
         widgets = {"visibility": forms.RadioSelect, "notice": forms.Textarea(attrs={"rows": 2})}
 

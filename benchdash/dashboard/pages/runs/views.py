@@ -27,7 +27,7 @@ from benchdash.dashboard.shell.unknown_values import unknown_value
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import column_of, short_id
 from benchdash.results import corrections
-from benchdash.results.catalogue import has_pull_requests, run_choices, run_rows
+from benchdash.results.catalogue import run_choices, run_rows
 from benchdash.results.controls import is_control
 from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import IntervalSamples, Run
@@ -53,8 +53,8 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     names = run_choices(page.project, product=str(asked["product"]) if "product" in asked else None)
     excluded = _EXCLUDED.get(request.GET.get("excluded", ""))
     found = find_runs(page.project, excluded=excluded, **asked).values_list("pk", flat=True)
-    without = not asked.keys() & _OF_PULL_REQUESTS and has_pull_requests(page.project)
-    if without:
+    left_out = [] if asked.keys() & _OF_PULL_REQUESTS else names["pull_request"]
+    if left_out:
         found = found.exclude(of_pull_requests())
     pages = LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
     context = {
@@ -63,7 +63,7 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "unknown": [] if pages.object_list else _unknown(names, asked),
         "pages": pages,
         "rows": run_rows(pages),
-        "without_pull_requests": without,
+        "left_out": left_out,
         "is_filtered": bool(asked) or excluded is not None,
     }
     return page.render(request, "dashboard/runs.html", context)

@@ -113,7 +113,8 @@ def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]", pasted: str = ""
     """
     chosen = files.getlist("file")
     if pasted.strip():
-        text = pasted.replace("\r\n", "\n")
+        # Its last line is whole, though a selection has no line end there.
+        text = pasted.replace("\r\n", "\n").rstrip() + "\n"
         chosen = [*chosen, SimpleUploadedFile(PASTED_NAME, text.encode("utf-8", "replace"))]
     configurations = [
         *files.getlist("configuration_file"),

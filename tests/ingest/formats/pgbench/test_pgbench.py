@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.formats import FORMATS
+from ingest.formats import parse as parse_any
 from ingest.formats.pgbench import pgbench
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
@@ -468,3 +469,11 @@ def test_a_complete_report_closes_its_run_even_where_another_was_stopped():
     parsed = read(REPORT + "progress: 1.0 s, 400.0 tps, lat 10.000 ms stddev 2.000, 0 failed\n")
     assert [values(run)["tps"] for run in parsed.runs] == [400.12]
     assert any("left out: no final report" in warning for warning in parsed.warnings)
+
+
+@pytest.mark.parametrize(
+    "line", ["1345828501 5601 1542744 483552416 61 2573", "0 199 2241 0 1175850568 995598"]
+)
+def test_a_log_of_transactions_or_intervals_is_refused_with_what_to_send(line):
+    with pytest.raises(FormatError, match="nearest to pgbench, but this is its log"):
+        parse_any(Source(f"{line}\n".encode() * 3))

@@ -1005,8 +1005,8 @@ def test_a_report_without_a_banner_is_a_run_whose_threads_follow_from_its_counts
     )
 
 
-def test_reports_under_headings_are_runs_that_a_map_tells_apart():
-    text = f"## A. INSERT\n{BARE}\n----\n\n  == B. UPDATE ==\n    {BARE}"
+def test_reports_below_texts_are_runs_that_a_map_tells_apart():
+    text = f"A. INSERT\n{BARE}\n----\n\n  B. UPDATE\n    {BARE}"
     parsed = read(text)
     assert [run.column for run in parsed.runs] == ["A. INSERT", "B. UPDATE"]
     assert [run.readings for run in parsed.runs] == [read(report()).runs[0].readings] * 2
@@ -1094,7 +1094,9 @@ def test_figures_behind_the_report_are_none_of_it():
 
 def test_headings_tell_reports_without_a_banner_apart():
     text = "".join(f"## {name}\n\n```\n{BARE}```\n\n" for name in ("On metal", "In a container"))
-    assert [run.heading for run in read(text).runs] == ["On metal", "In a container"]
+    parsed = read(text)
+    assert [run.heading for run in parsed.runs] == ["On metal", "In a container"]
+    assert "they are repetitions of one run" not in str(parsed.warnings)
     versions = read(text.replace("On metal", "MariaDB 10.6.12").replace("In a container", "MariaDB 10.11.5"))
     assert [(run.product, run.version) for run in versions.runs] == [
         ("MariaDB", "10.6.12"),
@@ -1103,6 +1105,8 @@ def test_headings_tell_reports_without_a_banner_apart():
 
 
 def test_a_report_that_lost_its_banner_is_a_run_of_its_own_where_text_stands_before_it():
+    parsed = read(f"{report()}\n\nsysbench oltp_insert --threads=4 run\n\n{BARE}\n{report()}")
+    assert [run.workload for run in parsed.runs] == [None, "oltp_insert", None]
     parsed = read(f"{report()}\n\nWith another setting:\n\n{BARE}")
     assert [run.threads for run in parsed.runs] == [4, 4]
     assert parsed.runs[0].readings == parsed.runs[1].readings

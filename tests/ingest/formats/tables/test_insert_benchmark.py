@@ -109,3 +109,9 @@ def test_published_tables_are_read_or_refused_as_relative():
         assert [run.readings[0].value for run in report.runs] == [
             float(row[0]) for row in rows if row[0] != "ips"
         ]
+
+
+def test_a_table_with_a_column_of_another_kind_is_left_out_with_a_warning():
+    report = read(f"dbms\t{HEAD}", f"x\t{FIRST}", "", HEAD, SECOND)
+    assert inserts(report) == {"ma114.c1": 98200}
+    assert "line 1: the table under these columns was left out: 'dbms' is none" in report.warnings[0]

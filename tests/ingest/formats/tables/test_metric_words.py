@@ -78,3 +78,29 @@ def test_a_unit_that_a_metric_cannot_have_is_refused():
 
 def test_a_second_is_a_second_where_the_metric_is_in_seconds():
     assert Metric("total_time").in_unit("s", line=1).reading(2.5, line=1).value == 2.5
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "value"),
+    [
+        ("tps (k)", "tps", 2000),
+        ("QPS (thousands)", "qps", 2000),
+        ("QPS, in millions", "qps", 2e6),
+        ("queries per second (x1,000)", "qps", 2000),
+        ("tps [1/min, higher]", "tps", 2 / 60),
+        ("tps (higher is better)", "tps", 2),
+        ("nopm [1/s]", "nopm", 120),
+        ("p95 latency (min)", "latency_p95", 120_000),
+        ("latency_p95 [us, lower]", "latency_p95", 0.002),
+    ],
+)
+def test_a_unit_or_a_scale_behind_a_metric_counts(text, metric, value):
+    (mention,) = mentions(text)
+    found = mention.metric.reading(2, line=1)
+    assert (found.metric, found.value) == (metric, pytest.approx(value))
+    assert metric_named(text) == mention.metric
+
+
+def test_other_words_in_brackets_are_no_unit_and_another_unit_is_of_no_known_metric():
+    assert [mention.metric.name for mention in mentions("tps (MySQL 8.0)")] == ["tps"]
+    assert list(mentions("latency_p95 [MB]")) == list(mentions("tps (s)")) == []

@@ -362,6 +362,51 @@ def test_prose_around_a_table_changes_nothing():
     assert [run.readings[0].value for run in report.runs] == [10, 70]
 
 
+@pytest.mark.parametrize("row", ["{} {}", "{}\t{}", "{},{}", "{}  {}"])
+@pytest.mark.parametrize(
+    "below",
+    ["At 8 clients it is seven times as fast, as everybody saw.", "* measured twice", "[1] a new disk"],
+)
+def test_a_sentence_or_a_footnote_right_below_a_table_ends_it(row, below):
+    table = "\n".join(row.format(*cells) for cells in (("threads", "tps"), (1, 10), (8, 70)))
+    assert [run.readings[0].value for run in read(f"{table}\n{below}\n").runs] == [10, 70]
+    report = read(f"Transactions per second\n\nclients 1 8\nMariaDB 10 70\n{below}\n")
+    assert [run.readings[0].value for run in report.runs] == [10, 70]
+
+
+@pytest.mark.parametrize("odd", ["16", "MySQL", "16 5 5", "The next row was measured once more.\n16 90"])
+def test_what_may_be_a_row_or_has_rows_below_it_ends_no_table(odd):
+    assert error_of(f"threads tps\n1 10\n8 70\n{odd}\n")[0] == 4
+
+
+@pytest.mark.parametrize("mark", ["*", "\u2020", "[1]", "[b]", "\u00b2"])
+def test_a_mark_of_a_footnote_is_left_out_with_a_warning(mark):
+    report = read(f"threads,tps\n1,10.5\n8,7{mark}\n")
+    assert [run.readings[0].value for run in report.runs] == [10.5, 7]
+    assert f"the mark in '7{mark}' is taken for one of a footnote and was left out" in report.warnings
+
+
+def test_an_exponent_is_no_footnote():
+    assert error_of("threads,tps\n1,10\u00b3\n") == (2, "'10\u00b3' is not a number")
+
+
+def test_a_head_that_contradicts_a_known_metric_is_told_so():
+    report = read('threads,"tps [1/s, lower]"\n1,10\n')
+    assert report.runs[0].readings[0].direction == "higher"
+    assert report.warnings == ("the column 'tps [1/s, lower]' says otherwise, but of tps higher is better",)
+
+
+@pytest.mark.parametrize("hyphen", ["\u2010", "\u2011", "\u2013"])
+def test_a_typeset_hyphen_is_a_hyphen(hyphen):
+    table = "Queries per second\n\n\tMariaDB-JDBC-1.1.2\tDrizzle-JDBC-1.3\nDO 1\t5\t7\nDO 2\t\u2013\t9\n"
+    assert figures(read(table.replace("-", hyphen))) == figures(read(table))
+
+
+def test_thread_counts_over_columns_may_have_separators_of_thousands():
+    report = read("p95 (ms)\n\nConcurrent clients 512 1,024 2,048\nMariaDB 1 2 3\n")
+    assert [run.threads for run in report.runs] == [512, 1024, 2048]
+
+
 # --- metrics of the project's own ---------------------------------------------------------------------------
 
 

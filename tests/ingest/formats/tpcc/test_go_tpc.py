@@ -93,3 +93,9 @@ def test_queries_beside_the_transactions_make_another_workload():
     )
     (run,) = parse(text).runs
     assert (run.workload, run.threads, run.options["olap_workers"]) == ("CH-benCHmark", 48, 2)
+
+
+def test_threads_are_those_of_the_run_and_not_of_what_prepared_it():
+    prepare = "go-tpc tpcc --warehouses 4 prepare -T 64\n"
+    assert parse(f"{prepare}$ tiup bench tpcc --warehouses 4 run -T 8\n{SUMMARY}").runs[0].threads == 8
+    assert parse(f"{prepare}$ tiup-bench tpcc --warehouses 4 run\n{SUMMARY}").runs[0].threads is None
