@@ -87,16 +87,35 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     else:
         source, names = _recognise(_streams_with_a_result(source, FORMATS.values()))
     name, *beside = names
-    tables = "tables beside it are read where the field 'format' names the format 'qps_table'"
     try:
         report = _parse(source, name)
     except FormatError as error:
-        line = None if error.line is None else source.line_in_file(error.line)
-        message = source.with_lines_in_file(error.message)
-        raise FormatError(f"{message}; {tables}" if beside else message, line, read_as=name) from None
+        refused = FormatError(*_in_file(source, error), read_as=name)
+        if not beside:
+            raise refused from None
+        return _TABLES, _tables_alone(source, refused)
     if beside:
-        report = replace(report, warnings=(*report.warnings, f"read as {name} alone; {tables}"))
+        alone = f"read as {name} alone; tables beside it are read where the field 'format' names {_TABLES!r}"
+        report = replace(report, warnings=(*report.warnings, alone))
     return name, report
+
+
+def _tables_alone(source: Source, refused: FormatError) -> ParsedReport:
+    """Return the tables beside what a tool printed. Raise FormatError where they cannot be read either."""
+    try:
+        report = _parse(source, _TABLES)
+    except FormatError as error:
+        message, line = _in_file(source, error)
+        both = f"{refused.message}; nor are the tables beside it read: {message} (line {line})"
+        raise FormatError(both, refused.line, read_as=refused.read_as) from None
+    left_out = f"the tables alone were read: {refused.sentence} (line {refused.line})"
+    return replace(report, warnings=(left_out, *report.warnings))
+
+
+def _in_file(source: Source, error: FormatError) -> tuple[str, int | None]:
+    """Return message and line of an error with the numbers that lines have in the file."""
+    line = None if error.line is None else source.line_in_file(error.line)
+    return source.with_lines_in_file(error.message), line
 
 
 def _streams_with_a_result(source: Source, formats: Collection[Format]) -> Source:

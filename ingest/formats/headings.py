@@ -172,10 +172,10 @@ def said_by_all(texts: Iterable[str]) -> Said:
 
 
 def said_alone(text: str) -> Said:
-    """Return what a text says that is nothing but a version, with its product or not, or a thread count."""
+    """Return what a text says that is only a version, with its product or not, a workload or threads."""
     said = said_by(text)
-    is_one = (said.version is None) != (said.threads is None)
-    if is_one and replace(said, product=None, version=None, threads=None).is_empty:
+    is_one = (said.version, said.threads, said.workload).count(None) == 2
+    if is_one and replace(said, product=None, version=None, threads=None, workload=None).is_empty:
         return said
     product, version = product_and_version(text)
     if version and _VERSION.fullmatch(version) and not _PLATFORMS.match(product or ""):

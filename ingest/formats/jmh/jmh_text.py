@@ -18,6 +18,7 @@ from ingest.formats.jmh.score_table import (
     table_at,
     table_of_cells,
 )
+from ingest.formats.jmh.table import BenchmarkEntry, Key
 from ingest.formats.outputs import missing_line_end, quoted
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
@@ -43,11 +44,13 @@ _COMMENT_OF_JMH = re.compile(
 _BREAKS_OFF = "the table breaks off within this line: the file is cut off"
 _NO_END = "line {}, the last one, has no line end: the table may break off there"
 _MAX_CAPTION_LENGTH = 200
-# What comments of source code and sbt put before a line of JMH, and the blanks before one of its comments.
-_LINE_MARK = re.compile(r"(?:[ \t]*(?://+|\*(?=[ \t]|$))[ \t]?)?(?:[ \t]*\[info\] ?)?(?:[ \t]+(?=# [A-Z]))?")
+# What comments of source code, lists and sbt put before a line of JMH, and the blanks before a comment.
+_LINE_MARK = re.compile(
+    r"(?:[ \t]*(?://+|[*-](?=[ \t]|$))[ \t]?)?(?:[ \t]*\[info\] ?)?(?:[ \t]+(?=# [A-Z]))?"
+)
 _RULE = re.compile(r"[-=*#_]{3,}")
 _MARKUP = re.compile(r"\s*(?:(?:</?\w[^<>]*>|\{@\w+)\s*)+")
-_MAY_BEGIN_A_MARK = frozenset(" \t/*[")
+_MAY_BEGIN_A_MARK = frozenset(" \t/*-[")
 _MARK_OF_JMH = re.compile(r"\bJMH\b|\borg\.openjdk\.jmh\b|\b(?:thrpt|avgt)\b|\b[nuµm]?s/op\b")
 _UNIT_OF_JMH = re.compile(r"(?<!\w)(?:[nuµμm]?s/op|[kKMG]?ops?/(?:[nuµμm]?s|sec|min))(?!\w)")
 
@@ -98,7 +101,7 @@ def parse(source: Source) -> ParsedReport:
 
 
 def _unmarked(line: str) -> str:
-    """Return a line without the marks of a comment in source code and of sbt."""
+    """Return a line without the marks of a comment in source code, of a list and of sbt."""
     return _LINE_MARK.sub("", line, count=1) if line[:1] in _MAY_BEGIN_A_MARK else line
 
 
@@ -127,8 +130,7 @@ class _Log:
         self._table: ScoreTable | None = None
         self._is_beside_row = False
         self._text = ""
-        # The last table with blanks between its cells: rows elsewhere may have the same columns. Those that
-        # have not are strays.
+        # The last table: rows elsewhere may have the same columns. Those that have not are strays.
         self._latest: ScoreTable | None = None
         self._strays: list[tuple[int, str]] = []
         self._headings: tuple[str, ...] = ()
@@ -146,10 +148,11 @@ class _Log:
             self._fail(self.last_line, "no reason is given")
         self._end_settings()
         only_header = self._headers[0] if len(self._headers) == 1 else None
-        for place, execution in enumerate(self.executions):
+        scored: dict[Key, BenchmarkEntry] = {}
+        for execution in self.executions:
             execution.header = execution.header or only_header
             execution.finish()
-            execution.give_secondary_results(self.executions[:place])
+            execution.give_secondary_results(scored)
             line = execution.table.line if execution.table else None
             self._limits.check("runs", len(execution.entries), line)
         self.warnings += [*self.executions[-1].warnings_of_the_end(), *self._warnings_of_strays()]
@@ -293,8 +296,7 @@ class _Log:
         execution.headings = execution.headings or self._headings
         execution.caption, self._text = _caption(self._text), ""
         self._is_beside_row = True
-        if not isinstance(table.columns, CellColumns):
-            self._latest = table
+        self._latest = table
 
     def _begin_result(self, line: str, number: int) -> None:
         if found := _RESULT_OF.match(line):
@@ -370,6 +372,8 @@ class _Log:
 
     def _continue_table(self, table: ScoreTable) -> ScoreTable:
         """Return the table of the rows behind some text, which has the head of the one before."""
+        if table.others and table.others[-1][1] == self._text and self._text.endswith(":"):
+            table.others.pop()
         self._table = None
         self._begin_table(ScoreTable(table.line, table.columns, table.separator))
         return cast(ScoreTable, self._table)

@@ -92,6 +92,7 @@ def _original(result: Result, known: dict[object, list[tuple[Result, Part]]]) ->
     """Return where a result with the same figures stands, whose name may be longer or shorter."""
     for other, part in known.get(_figures(result), ()):
         long, short = sorted((other.benchmark, result.benchmark), key=len, reverse=True)
-        if long == short or long.endswith(f".{short}"):
+        is_same = long == short or long.endswith(f".{short}")
+        if is_same and result.secondary.items() <= other.secondary.items():
             return part
     return None

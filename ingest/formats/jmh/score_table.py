@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ingest.formats.jmh.cell_columns import CellColumns, cell_columns_of, separator_of, split_line
 from ingest.formats.jmh.numbers import NumberStyle, style_of
-from ingest.formats.jmh.results import MODES, scale_of
+from ingest.formats.jmh.results import MODES, scale_of, score_scale
 from ingest.formats.jmh.table import BenchmarkEntries, ScoreColumns, ScoreRow, TextRow, columns_of
 from ingest.formats.outputs import quoted
 from ingest.formats.report import FormatError, listed
@@ -39,7 +39,8 @@ class ScoreTable:
     def row_of(self, line: str) -> TextRow | None:
         """Return the row that a line is; None where it is none."""
         if isinstance(self.columns, CellColumns):
-            return self.columns.row(split_line(line, self.separator))
+            cells = split_line(line, self.separator)
+            return self.columns.row(cells) if len(cells) > self.columns.score else None
         return self.columns.row(line)
 
     def may_begin_a_row(self, text: str) -> bool:
@@ -117,6 +118,12 @@ def headless_table(line: str, number: int, above: ScoreTable | None = None) -> S
 
     It has the columns of the table ``above``, or those that JMH prints without parameters.
     """
+    if above and isinstance(above.columns, CellColumns):
+        sign = above.separator or "|"
+        cells = split_line(line, sign) if sign in line else []
+        row = above.columns.row(cells) if len(cells) == above.columns.width else None
+        if row and score_scale(row.number.unit):
+            return ScoreTable(number, above.columns, sign, rows=[(number, row)])
     if not any(mode in line for mode in MODES):
         return None
     for columns in (above.columns if above else None, _USUAL_COLUMNS):

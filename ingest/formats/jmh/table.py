@@ -38,8 +38,8 @@ _HEADER = re.compile(
 # Where standard output could not hold the signs ± and ≈, Java prints question marks. The others are what is
 # left of them where one encoding was taken for another.
 _ERROR_SIGN = re.compile(r"(?:[±?ñ\ufffd]|Â±|┬▒)?\(99[.,]9%\)|[±ñ卤∓]|Â±|В±|┬▒|¡À|\+ ?/? ?[-−]")
-# What somebody adds to a number: ``62.715 (+5 %)``, ``62.715 us/op (fastest)``.
-_REMARK = re.compile(r"\s*\([^()]*\)\s*")
+# What somebody adds to a number: ``62.715 (+5 %)``, ``62.715 us/op (fastest)``, ``62.715 us/op  // fastest``.
+_REMARK = re.compile(r"\s*\([^()]*\)\s*|\s(?://|#\s|<-|←).*")
 _ABOUT_SIGN = re.compile("≈|÷|â‰ˆ|Ôëê|~")
 # Between two numbers any other sign that is not of ASCII was once ±.
 _SIGN = r"(?:[±?]|[^\x00-\x7f]{1,3})"
@@ -349,7 +349,7 @@ def with_usual_signs(text: str) -> str:
 
     A remark in parentheses and the signs of bold text, which somebody added, are left out.
     """
-    text = _REMARK.sub(" ", _ERROR_SIGN.sub(" ± ", text))
+    text = _REMARK.sub(" ", _ERROR_SIGN.sub(" ± ", " ".join(text.split())))
     return " ".join(_ABOUT_SIGN.sub(" ≈ ", text).replace("’", "'").replace("**", "").split())
 
 

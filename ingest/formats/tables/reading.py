@@ -33,6 +33,8 @@ _NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
 _SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
+# How the settings of servers begin whose values are words: innodb_flush_method, wal_compression.
+_OF_SERVERS = ("innodb_", "sync_", "thread_", "binlog_", "query_cache_", "wal_", "synchronous_")
 _SWITCHES = frozenset(
     {"on", "off", "yes", "no", "true", "false", "enabled", "disabled", "启用", "关闭", "开启"}
 )
@@ -352,7 +354,11 @@ class _RowCells:
             for column, cell in cells
             if cell is not None
             and (
-                self._varies(column) or (column.role is ColumnRole.TEXT and str(cell).casefold() in _SWITCHES)
+                self._varies(column)
+                or (
+                    column.role is ColumnRole.TEXT
+                    and (str(cell).casefold() in _SWITCHES or column.name.casefold().startswith(_OF_SERVERS))
+                )
             )
         }
 

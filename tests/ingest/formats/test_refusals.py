@@ -59,16 +59,29 @@ def test_what_refusals_propose_is_read(text):
     assert report.runs[0].readings[0].value == 730.96
 
 
+CPU_REPORT = (FIXTURES / "sysbench" / "cpu.txt").read_text()
+TABLE = "\n| threads | tps |\n|---|---|\n| 4 | 730.5 |\n| 8 | 950.1 |\n"
+
+
 def test_of_a_document_the_output_of_the_tool_is_read_and_the_tables_beside_it_are_named():
-    report = (FIXTURES / "sysbench" / "cpu.txt").read_text()
-    table = "\n| threads | tps |\n|---|---|\n| 4 | 730.5 |\n| 8 | 950.1 |\n"
-    beside = "tables beside it are read where the field 'format' names the format 'qps_table'"
-    name, found = parse(Source((report + table).encode()))
+    name, found = parse(Source((CPU_REPORT + TABLE).encode()))
     assert (name, len(found.runs)) == ("sysbench", 1)
-    assert found.warnings[-1] == f"read as sysbench alone; {beside}"
-    assert len(parse(Source((report + table).encode()), "qps_table")[1].runs) == 2
-    with pytest.raises(FormatError, match=f"sysbench was stopped, or the file is cut off .*; {beside}"):
-        parse(Source((report[: report.index("CPU speed:")] + table).encode()))
+    assert found.warnings[-1] == (
+        "read as sysbench alone; tables beside it are read where the field 'format' names 'qps_table'"
+    )
+    assert len(parse(Source((CPU_REPORT + TABLE).encode()), "qps_table")[1].runs) == 2
+
+
+def test_of_a_document_with_an_incomplete_output_the_tables_are_read_and_the_reason_is_told():
+    incomplete = CPU_REPORT[: CPU_REPORT.index("CPU speed:")]
+    name, found = parse(Source((incomplete + TABLE).encode()))
+    assert (name, len(found.runs)) == ("qps_table", 2)
+    assert found.warnings[0].startswith("the tables alone were read: no final report: sysbench was stopped")
+    broken = TABLE.replace("8 | 950.1", "4 | 950.1 | 7")
+    with pytest.raises(
+        FormatError, match=r"no final report: .*; nor are the tables beside it read: .* \(line"
+    ):
+        parse(Source((incomplete + broken).encode()))
 
 
 def test_what_only_begins_with_a_bracket_is_not_called_json():

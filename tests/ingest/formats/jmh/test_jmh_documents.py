@@ -362,6 +362,8 @@ ROW = "a.b  avgt    5  2.000 ± 0.500  us/op"
         f"  * ```\n  * [info] {HEAD}\n  * [info] {ROW}\n  * ```\n",
         f"# Bench\n\n```\n-t 1\n\n[info] {HEAD}\n[info] {ROW}\n```\n",
         f"{HEAD}\n{ROW}     (the first run)\n",
+        f"{HEAD}\n{ROW}  // slower\n",
+        f"Found:\n\n- {HEAD}\n- {ROW}\n",
         f"{HEAD}\n{ROW.replace('2.000', '**2.000**')}\n",
     ],
 )
@@ -382,6 +384,15 @@ def test_rows_in_code_of_their_own_have_the_columns_of_the_table_above():
     more = in_code("a.c 20  avgt  5  3.000 ± 0.500  us/op")
     report = parse(f"{in_code(rows.format('a.b'))}\n\nThe other:\n\n{more}\n")
     assert scores(report) == {("", "a.b n=10 avgt"): 2000, ("", "a.c n=20 avgt"): 3000}
+    assert report.warnings == ()
+
+
+def test_rows_of_markdown_go_on_behind_a_blank_line():
+    rows = markdown(ROWS).splitlines()
+    report = parse(
+        "\n".join(["## JDK 17", "", *rows[:4], "", *rows[4:], "", "## JDK 21", "", "Nothing yet."]) + "\n"
+    )
+    assert [run.workload for run in report.runs] == [expected[0] for expected in EXPECTED]
     assert report.warnings == ()
 
 
@@ -468,3 +479,9 @@ def test_the_names_of_benchmarks_stand_in_the_column_that_says_so(head, workload
 def test_what_only_resembles_jmh_is_told_so(text, sentence):
     with pytest.raises(FormatError, match=sentence):
         parse_any(Source(text.encode()))
+
+
+def test_a_table_with_the_same_scores_and_other_allocations_is_no_copy():
+    rows = "\n".join([HEAD, ROW, ROW.replace("a.b ", "a.b:gc.alloc.rate.norm ").replace("us/op", "B/op")])
+    assert len(parse(f"{rows}\n\n{rows}\n").runs) == 1
+    assert len(parse(f"{rows}\n\n{rows.replace('2.000 ± 0.500  B', '4.000 ± 0.500  B')}\n").runs) == 2

@@ -401,6 +401,12 @@ def test_a_typeset_hyphen_is_a_hyphen(hyphen):
     assert figures(read(table.replace("-", hyphen))) == figures(read(table))
 
 
+def test_settings_of_servers_whose_values_are_words_are_settings():
+    rows = "".join(f"{how},{size},1\n" for how in ("fsync", "O_DIRECT") for size in ("128M", "256M"))
+    report = read(f"innodb_flush_method,innodb_buffer_pool_size,tps\n{rows}")
+    assert report.runs[3].settings == {"innodb_flush_method": "O_DIRECT", "innodb_buffer_pool_size": "256M"}
+
+
 def test_thread_counts_over_columns_may_have_separators_of_thousands():
     report = read("p95 (ms)\n\nConcurrent clients 512 1,024 2,048\nMariaDB 1 2 3\n")
     assert [run.threads for run in report.runs] == [512, 1024, 2048]
