@@ -9,9 +9,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
 from typing import Any, Final
 
+from ingest.archives.path_parts import PathPart, PathVariable, as_written, between_words, without_neighbours
 from ingest.archives.path_patterns import (
     ANY_FILE,
     ANY_PART,
@@ -194,25 +194,6 @@ def _largest_group(names: Sequence[_Name], key: Callable[[_Name], Any]) -> list[
 # --- a draft ------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Variable:
-    """A part that varies: its text in each name. ``field`` is empty where no word says what it is.
-
-    ``inner`` are the variables of which it is made, where nothing tells where one of them ends.
-    """
-
-    texts: list[str]
-    field: str = ""
-    meanings: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
-    is_in_file_name: bool = False
-    before: str = ""
-    behind: str = ""
-    inner: list["_Variable"] = dataclasses.field(default_factory=list)
-
-
-_Part = str | _Variable
-
-
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """How names that are built alike, ``paths``, would be read. ``slots`` are the places of their words."""
@@ -262,21 +243,21 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
     varying = [slot for slot in slots if len({own[slot].text for own in found}) > 1]
     constants = {slot[1]: found[0][slot] for slot in slots if slot not in varying}
     words = [sorted((own[slot] for slot in varying), key=lambda word: word.start) for own in found]
-    parts: list[_Part] = []
+    parts: list[PathPart] = []
     for number in range(len(varying) + 1):
         gaps = [
             name.path[own[number - 1].end if number else 0 : own[number].start if number < len(own) else None]
             for name, own in zip(names, words, strict=True)
         ]
-        parts += _gap(gaps)
+        parts += between_words(gaps)
         if number < len(varying):
             parts.append(_of_words([own[number] for own in words]))
-    parts = _without_neighbours(parts)
+    parts = without_neighbours(parts)
     _name_unknowns(parts, names, constants, said)
-    variables = [part for part in parts if isinstance(part, _Variable)]
+    variables = [part for part in parts if isinstance(part, PathVariable)]
     fields = _of_all((word for name, word in constants.items() if name not in _OF_ONE_RUN), names)
     given = {variable.field for variable in variables} & fields.keys()
-    text = "".join(map(_as_written, parts))
+    text = "".join(map(as_written, parts))
     return _Draft(
         {name.path for name in names},
         text,
@@ -287,153 +268,15 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
     )
 
 
-def _as_written(part: _Part) -> str:
-    if isinstance(part, str):
-        return part
-    return ANY_PART if part.field == ANY_PART else f"{{{part.field}}}"
-
-
-def _of_words(words: Sequence[Word]) -> _Variable:
-    variable = _Variable([word.text for word in words], words[0].field if words[0].values else ANY_PART)
+def _of_words(words: Sequence[Word]) -> PathVariable:
+    variable = PathVariable([word.text for word in words], words[0].field if words[0].values else ANY_PART)
     variable.meanings = {
         word.text: dict(word.values) for word in words if not word.means_itself and word.values
     }
     return variable
 
 
-_TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|.", re.DOTALL)
-# In the name of a folder a version of something else stays whole: ``kernel-6.8``.
-_FOLDER_TOKEN: Final = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)*|.", re.DOTALL)
-
-
-def _gap(texts: Sequence[str]) -> list[_Part]:
-    """Return what stands between two words: what all share as it is, the rest as variables."""
-    if len(set(texts)) == 1:
-        return [texts[0]]
-    if len({text.count("/") for text in texts}) > 1:
-        raise PatternError("the names are of different depths")
-    parts: list[_Part] = []
-    *folders, last = zip(*(text.split("/") for text in texts), strict=True)
-    for piece in folders:
-        parts += [*_piece(piece, _FOLDER_TOKEN), "/"]
-    return parts + _piece(last)
-
-
-def _piece(texts: Sequence[str], token: re.Pattern[str] = _TOKEN) -> list[_Part]:
-    tokens = [token.findall(text) for text in texts]
-    if len({len(one) for one in tokens}) == 1:
-        return _token_by_token(tokens)
-    back = _common(one[::-1] for one in tokens)
-    # A number behind a part that is missing in some names: ``ro.64``, ``ro.long.64``; not ``ahi0``, ``tp96``.
-    joints = {one[-2 - back] if len(one) > back + 1 and one[-1 - back].isdecimal() else "" for one in tokens}
-    if len(joints) == 1 and "" not in joints:
-        left = ["".join(one[: -1 - back]) for one in tokens]
-        numbers = _Variable([one[-1 - back] for one in tokens])
-        return [*_piece(left), numbers, "".join(tokens[0][len(tokens[0]) - back :])]
-    for front, behind in _ends(tokens):
-        middles = ["".join(one[front : len(one) - behind]) for one in tokens]
-        # Nothing stands for no text at all, so a variable takes a whole word before or behind it, too.
-        if all(any(map(str.isalnum, middle)) for middle in middles):
-            first = tokens[0]
-            return ["".join(first[:front]), _Variable(middles), "".join(first[len(first) - behind :])]
-    raise PatternError("a part of the name is missing in some files")
-
-
-def _common(tokens: Iterable[Sequence[str]]) -> int:
-    """Return with how many equal tokens all begin."""
-    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*tokens, strict=False)))
-
-
-def _ends(tokens: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Yield how many tokens at both ends may be common, the most first."""
-    shortest = min(map(len, tokens))
-    for front in range(_common(tokens), -1, -1):
-        longest = min(_common(one[::-1] for one in tokens), shortest - front)
-        yield from ((front, behind) for behind in range(longest, -1, -1))
-
-
-def _token_by_token(tokens: Sequence[Sequence[str]]) -> list[_Part]:
-    """Return names of as many tokens: words joined by ``-`` or ``_`` that vary are one variable."""
-    varies = [len(set(column)) > 1 for column in zip(*tokens, strict=True)]
-    first = tokens[0]
-    for place, (before, behind) in enumerate(zip(varies, varies[2:], strict=False), 1):
-        if before and behind and first[place] in "-_" and not varies[place]:
-            varies[place] = first[place - 1].isalpha() and first[place + 1].isalpha()
-    parts: list[_Part] = []
-    for place, is_variable in enumerate(varies):
-        column = [one[place] for one in tokens]
-        match parts[-1:], is_variable:
-            case [_Variable() as last], True:
-                last.texts = [old + new for old, new in zip(last.texts, column, strict=True)]
-            case [str(text)], False:
-                parts[-1] = text + column[0]
-            case _:
-                parts.append(_Variable(column) if is_variable else column[0])
-    return parts
-
-
-def _without_neighbours(parts: Sequence[_Part]) -> list[_Part]:
-    """Join texts that stand side by side, and variables of which nothing tells where one ends."""
-    joined: list[_Part] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        if isinstance(part, str) and isinstance(last, str):
-            joined[-1] = last + part
-        elif isinstance(part, _Variable) and isinstance(last, _Variable):
-            joined[-1] = _side_by_side(last, "", part)
-        elif isinstance(part, _Variable) and isinstance(last, str) and (hiding := _hiding(joined, last)):
-            joined[-2:] = [_side_by_side(hiding, last, part)]
-        elif part != "":
-            joined.append(part)
-    slash = max((n for n, part in enumerate(joined) if isinstance(part, str) and "/" in part), default=-1)
-    for part in joined[slash:] if slash >= 0 else joined:
-        if isinstance(part, _Variable):
-            for one in (part, *part.inner):
-                one.is_in_file_name = True
-    joined = list(_with_whole_words(joined))
-    for before, part in pairwise(joined):
-        if isinstance(part, _Variable) and isinstance(before, str):
-            part.before = before
-        elif isinstance(before, _Variable) and isinstance(part, str):
-            before.behind = part
-    return joined
-
-
-def _with_whole_words(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Yield the parts; what nobody knows in the name of a folder gets the whole of its word."""
-    parts = list(parts)
-    for number, part in enumerate(parts):
-        if not isinstance(part, _Variable) or part.field or part.is_in_file_name:
-            continue
-        before, behind = (parts[n] if 0 <= n < len(parts) else "" for n in (number - 1, number + 1))
-        if isinstance(before, str) and isinstance(behind, str):
-            front, back = re.search(r"[\w-]*$", before), re.match(r"[\w-]*", behind)
-            head, tail = front[0] if front else "", back[0] if back else ""
-            if all(text.isdecimal() for text in part.texts) and not head[-1:].isalpha():
-                continue
-            part.texts = [head + text + tail for text in part.texts]
-            if head:
-                parts[number - 1] = before.removesuffix(head)
-            if tail:
-                parts[number + 1] = behind.removeprefix(tail)
-    return (part for part in parts if part != "")
-
-
-def _hiding(parts: Sequence[_Part], text: str) -> _Variable | None:
-    """Return the variable before the text at the end, where it holds that text and so would end too early."""
-    before = parts[-2] if len(parts) > 1 else None
-    is_hiding = isinstance(before, _Variable) and any(text in own for own in before.texts)
-    return before if is_hiding and isinstance(before, _Variable) else None
-
-
-def _side_by_side(left: _Variable, between: str, right: _Variable) -> _Variable:
-    """Join two variables to one, of which a mapping says what each of its texts means."""
-    texts = [one + between + other for one, other in zip(left.texts, right.texts, strict=True)]
-    inner = [part for one in (left, right) for part in one.inner or [one]]
-    return _Variable(texts, right.field or left.field, inner=inner)
-
-
-def _settle(variable: _Variable) -> None:
+def _settle(variable: PathVariable) -> None:
     """Say what each text of a joined variable means, once its parts have names."""
     named = [one for one in variable.inner if one.field != ANY_PART]
     known = [one.field for one in named if field_called(one.field) in FIELDS]
@@ -441,16 +284,14 @@ def _settle(variable: _Variable) -> None:
     inner = PathMap({one.field: one.meanings for one in named})
     for number, text in enumerate(variable.texts if named else ()):
         read = inner.read({one.field: one.texts[number] for one in named})
-        variable.meanings[text] = {
-            name: _plain(value) if name in _NUMBERS else value for name, value in read.items()
-        }
+        variable.meanings[text] = _with_plain_numbers(read)
 
 
 def _name_unknowns(
-    parts: Sequence[_Part], names: Sequence[_Name], constants: Mapping[str, Word], said: Collection[str]
+    parts: Sequence[PathPart], names: Sequence[_Name], constants: Mapping[str, Word], said: Collection[str]
 ) -> None:
     """Say what the variables are that no word explains. What is no field joins the workload, and is seen."""
-    whole = [part for part in parts if isinstance(part, _Variable)]
+    whole = [part for part in parts if isinstance(part, PathVariable)]
     variables = [one for part in whole for one in part.inner or [part]]
     used = {variable.field for variable in variables if variable.field}
     for variable in variables:
@@ -467,7 +308,7 @@ def _name_unknowns(
     for variable in sorted(numbers, key=lambda one: -max(map(int, one.texts))):
         variable.field = _number_called(variable, names, used)
         used.add(variable.field)
-    if isinstance(parts[-1], _Variable) and _SUFFIXES.issuperset(parts[-1].texts):
+    if isinstance(parts[-1], PathVariable) and _SUFFIXES.issuperset(parts[-1].texts):
         parts[-1].field = ANY_PART
     unknown = [one for one in variables if not one.field]
     for variable in unknown:
@@ -506,7 +347,7 @@ def _name_unknowns(
             _settle(variable)
 
 
-def _says_what_the_file_says(variable: _Variable, names: Sequence[_Name]) -> bool:
+def _says_what_the_file_says(variable: PathVariable, names: Sequence[_Name]) -> bool:
     """Return whether the part and the workload that the file says go together, one for one."""
     pairs = {(text, name.own.workload) for text, name in zip(variable.texts, names, strict=True)}
     workloads = {workload for _, workload in pairs}
@@ -522,7 +363,7 @@ def _wanted_names(names: Sequence[_Name], used: Collection[str]) -> list[str]:
     return [one for one in (*wanted, "configuration") if one not in used]
 
 
-def _swallowed(variable: _Variable, constants: Mapping[str, Word], used: Collection[str]) -> str:
+def _swallowed(variable: PathVariable, constants: Mapping[str, Word], used: Collection[str]) -> str:
     """Return the field of a word that all names have, some with more around it: ``ro``, ``ro.long``."""
     for name, word in constants.items():
         whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(word.text)}(?![A-Za-z0-9])")
@@ -537,7 +378,7 @@ def _swallowed(variable: _Variable, constants: Mapping[str, Word], used: Collect
     return ""
 
 
-def _number_called(variable: _Variable, names: Sequence[_Name], used: Collection[str]) -> str:
+def _number_called(variable: PathVariable, names: Sequence[_Name], used: Collection[str]) -> str:
     """Return what a number is: the threads that the files printed, a usual count of them, a repetition."""
     values = [int(text) for text in variable.texts]
     printed = [name.own.threads for name in names]

@@ -212,9 +212,12 @@ class PathRules:
                 )
         return cls(main, path_map or PathMap(), beside, tuple(map(PathPattern.parse, controls)))
 
-    def warnings(self) -> list[str]:
-        """Return a warning for each name that is no field and of which the mapping says nothing."""
-        known = [*FIELDS, *_ALIASES]
+    def warnings(self, *, is_typed: bool = True) -> list[str]:
+        """Return a warning for each name that is no field and of which the mapping says nothing.
+
+        A pattern that nobody typed has no slips.
+        """
+        known = [*FIELDS, *_ALIASES] if is_typed else []
         return [
             f"'{{{name}}}' in the pattern is no field of an upload, so its text joins the workload "
             f"('{name}=...'){in_case_of_a_slip(name, known, '{{{}}}')}"

@@ -154,7 +154,10 @@ def preview(
             ),
             *((one.path, one.reason) for one in container.refused),
         ],
-        notes=list(_notes(rows, {one.path: one for one in results}, rules)),
+        notes=[
+            *rules.warnings(is_typed=is_given or fits),
+            *_notes(rows, {one.path: one for one in results}),
+        ],
     )
 
 
@@ -319,9 +322,8 @@ def _in_words(value: Any) -> str:
     return str(int(text)) if text.isdecimal() and text.isascii() else text
 
 
-def _notes(rows: Sequence[FileGuess], looked: Mapping[str, _Looked], rules: PathRules) -> Iterator[str]:
+def _notes(rows: Sequence[FileGuess], looked: Mapping[str, _Looked]) -> Iterator[str]:
     """Yield what somebody should look at before these files are sent."""
-    yield from rules.warnings()
     yield from _contradictions(rows, looked)
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for row in rows:

@@ -36,7 +36,7 @@ _MARKS: Mapping[str, str] = {
     "Criterion.rs": r"^(?:\S.{0,200})? time: +\[[0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s [0-9.]+ [nuµm]?s\]$"
     r"|\bcriterion-table\b",
     "BenchmarkDotNet": r"^(?:// )?\* ?Summary ?\*$|^BenchmarkDotNet[ =]v?[0-9]"
-    r"|^\|? *Method\b.*\| *Mean\b.*\| *(?:StdDev|Gen ?0|Allocated)\b",
+    r"|^\|? *Method\b.{0,200}\| *Mean\b.{0,200}\| *(?:StdDev|Gen ?0|Allocated)\b",
     "Criterium": r"^Evaluation count : [0-9]+ in [0-9]+ samples of ",
     "github-action-benchmark": r"^window\.BENCHMARK_DATA = ",
     "hyperfine": r"^ +Time \(mean ± σ\): ",

@@ -21,6 +21,7 @@ _THREADS = re.compile(
     rf"|(?:{_THREAD_WORD}|-t)\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
     re.IGNORECASE,
 )
+_SHORT_THREADS = re.compile(r"(?P<before>[0-9]{1,5})\s?T(?P<behind>)")
 _NO_VERSION = r"(?!\s*(?:[GMK]?Hz|[KMGT]i?B|ms|us|s|x|%)(?!\w))"
 _VERSION = re.compile(
     r"(?<![\w.-])(?P<sign>v(?:ersion)?[ .]?)?"
@@ -28,8 +29,16 @@ _VERSION = re.compile(
     r"(?![%\w])",
     re.IGNORECASE,
 )
+_EDITION = r"(?:ce|ee|community|enterprise|server|cloud|edition|serverless|database)"
+# Their versions are none of what was measured.
+_TOOL_VERSION = re.compile(
+    r"(?<![\w-])(?:sysbench|pgbench|(?:go-)?ycsb|go-tpc|hammerdb|benchbase|memtier(?:_benchmark)?|wrk2?|k6|jmeter"
+    r"|docker(?:\s+(?:desktop|engine))?)[\s/:@-]*v?[0-9]+(?:\.[0-9]+)+[\w.+-]*",
+    re.IGNORECASE,
+)
+_VERSUS = re.compile(r"\b(?:vs|versus|against|compared\s+(?:to|with))\b\.?", re.IGNORECASE)
 _PRODUCT_VERSION = re.compile(
-    rf"(?<![\w.-])(?P<product>{KNOWN_PRODUCT})(?:[\s/_-]*v?(?P<version>[0-9]+(?:\.[0-9]+)*(?:[-+~.][A-Za-z0-9]+)*)"
+    rf"(?<![\w.-])(?P<product>{KNOWN_PRODUCT})(?:(?:\s+{_EDITION})*[\s/_-]*v?(?P<version>[0-9]+(?:\.[0-9]+)*(?:[-+~.][A-Za-z0-9]+)*)"
     r"(?![\w%]))?(?![A-Za-z])",
     re.IGNORECASE,
 )
@@ -122,12 +131,13 @@ def said_by(text: str) -> Said:
         text = text[outline.end() :]
     if (found := _SETTING.fullmatch(text)) and not _THREADS.fullmatch(text):
         return Said(settings={found["name"]: found["value"].strip()})
+    text = _TOOL_VERSION.sub(" ", text)
     said = Said()
     if (found := _THREADS.search(text)) and _count(found):
         said, text = replace(said, threads=_count(found)), _without(text, found)
     if found := _WORKLOAD.search(text):
         said, text = replace(said, workload=found.group()), _without(text, found)
-    if found := _PRODUCT_VERSION.search(text):
+    if (found := _PRODUCT_VERSION.search(text)) and not _is_of_several(text, found):
         said = replace(said, product=found["product"], version=found["version"])
         text = _without(text, found)
     if said.version is None and (found := _VERSION.search(text)) and _stands_alone(found, text):
@@ -137,7 +147,7 @@ def said_by(text: str) -> Said:
         # Figures of 10.11 against 11.4 are not all of 10.11.
         product = said.product if other["product"] in (None, said.product) else None
         said = replace(said, product=product, version=None)
-    words = [word for word in _WORD.findall(text) if word.casefold() not in _EMPTY]
+    words = _words_of(text)
     if said.workload is None and len(words) == 1 and _WORKLOAD_WORD.fullmatch(words[0]):
         return replace(said, workload=words[0])
     return replace(said, rest=" ".join(words).strip("[]")[:MAX_NAME_LENGTH])
@@ -162,10 +172,10 @@ def said_by_all(texts: Iterable[str]) -> Said:
 
 
 def said_alone(text: str) -> Said:
-    """Return what a text says that is nothing but a version, with its product or not, or a thread count."""
+    """Return what a text says that is only a version, with its product or not, a workload or threads."""
     said = said_by(text)
-    is_one = (said.version is None) != (said.threads is None)
-    if is_one and replace(said, product=None, version=None, threads=None).is_empty:
+    is_one = (said.version, said.threads, said.workload).count(None) == 2
+    if is_one and replace(said, product=None, version=None, threads=None, workload=None).is_empty:
         return said
     product, version = product_and_version(text)
     if version and _VERSION.fullmatch(version) and not _PLATFORMS.match(product or ""):
@@ -179,7 +189,7 @@ def thread_count(head: str) -> int | None:
     if is_count(text):
         digits = text.replace(",", "")
         return int(digits) if len(digits) <= _MAX_DIGITS else None
-    found = _THREADS.fullmatch(text)
+    found = _THREADS.fullmatch(text) or _SHORT_THREADS.fullmatch(text)
     return _count(found) if found else None
 
 
@@ -208,6 +218,18 @@ def _stands_alone(found: re.Match[str], text: str) -> bool:
     """Return whether a version belongs to no word before it: Ubuntu 22.04 is no version of a product."""
     before = _WORD.findall(text[: found.start()])
     return bool(found["sign"]) or not before or before[-1].casefold() in _EMPTY
+
+
+def _words_of(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word.casefold() not in _EMPTY]
+
+
+def _is_of_several(text: str, found: re.Match[str]) -> bool:
+    """Return whether a text sets a product against something else than another version of it."""
+    if not (versus := _VERSUS.search(text)):
+        return False
+    other = text[versus.end() :] if found.start() < versus.start() else text[: versus.start()]
+    return _VERSION.search(other) is None or bool(_words_of(_VERSION.sub(" ", other)))
 
 
 def _count(found: re.Match[str]) -> int | None:

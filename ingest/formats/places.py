@@ -14,7 +14,7 @@ from ingest.formats.headings import Said, said_alone, said_by
 from ingest.formats.report import ParsedRun, listed
 from ingest.masking import mask_text
 
-VERSION, THREAD_COUNT, CONFIGURATION = "version", "thread count", "configuration"
+VERSION, WORKLOAD, THREAD_COUNT, CONFIGURATION = "version", "workload", "thread count", "configuration"
 _MAX_NAME_LENGTH = 150
 # Names of repetitions: of one setting, at another time.
 _REPETITION = re.compile(
@@ -64,14 +64,18 @@ def _shared(paths: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda items: len(set(items)) == 1, zip(*paths, strict=False)))
 
 
-def kind_of(names: Sequence[str], *, may_be_threads: bool = False) -> tuple[str, list[Said]]:
-    """Return what the names are, and what each says: versions or thread counts, if all say that alone.
+def kind_of(
+    names: Sequence[str], *, may_be_threads: bool = False, may_be_workloads: bool = False
+) -> tuple[str, list[Said]]:
+    """Return what the names are, and what each says: versions, say, if all of them say that alone.
 
     Names that are configurations say nothing.
     """
     said = [said_alone(name) for name in names]
     if all(one.version for one in said):
         return VERSION, said
+    if may_be_workloads and all(one.workload for one in said):
+        return WORKLOAD, said
     if may_be_threads and all(one.threads for one in said):
         return THREAD_COUNT, said
     return CONFIGURATION, [Said()] * len(names)
@@ -112,9 +116,9 @@ def told_apart(
 ) -> tuple[list[ParsedRun], list[str]]:
     """Return runs with their headings, and a warning where those tell runs of one workload apart.
 
-    ``first_lines`` are the numbers of the lines in which the runs begin. Runs of one workload are versions or
-    configurations where they stand under different headings, or below different texts. Where they stand under
-    the same ones, or these only count them, they are repetitions.
+    ``first_lines`` are the numbers of the lines in which the runs begin. Where runs of one workload stand
+    under different headings, or below different texts, these say what they are, or are their configurations.
+    Where they stand under the same ones, or these only count them, they are repetitions.
     """
     identities = _identities(runs)
     if len(set(identities)) == len(runs):
@@ -128,7 +132,11 @@ def told_apart(
     by_place = dict(zip(map(id, places), names, strict=True))
     shared = [[by_place[id(place)] for place in found] for found in seen.values() if len(found) > 1]
     is_needed = any(not all(map(_REPETITION.fullmatch, found)) for found in shared)
-    kind, said = kind_of(names if is_needed else [""] * len(places))
+    kind, said = kind_of(
+        names if is_needed else [""] * len(places),
+        may_be_threads=all(run.threads is None for run in runs),
+        may_be_workloads=all(run.workload is None for run in runs),
+    )
     result = list(runs)
     for place, name, one in zip(places, names, said, strict=True):
         for position in place.positions:
@@ -139,6 +147,9 @@ def told_apart(
                 heading=name if is_needed and kind == CONFIGURATION else "",
                 product=run.product or one.product,
                 version=run.version or one.version,
+                workload=run.workload or one.workload,
+                threads=run.threads or one.threads,
+                lost=() if one.threads else run.lost,
             )
     if not is_needed:
         return result, []

@@ -138,7 +138,7 @@ function takePasted() {
     return;
   }
   // Its last line is whole, though a selection has no line end there.
-  const file = new File([`${pasted.value.trimEnd()}\n`], PASTED);
+  const file = new File([`${pasted.value.replace(/\n$/, "")}\n`], PASTED);
   if (entry) entry.file = file;
   else addEntry(file).isPasted = true;
   const row = entries.find((one) => one.isPasted && !one.isStored).row;

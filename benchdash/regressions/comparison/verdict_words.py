@@ -151,7 +151,7 @@ def noise(comparison: Comparison) -> str:
 def settling(comparison: Comparison) -> str:
     """``3 more sessions of each would settle it``; empty where that is settled or cannot be said."""
     more = _more(comparison)
-    return would_settle(more, "it") if more else ""
+    return f"{counted(more, 'more session')} of each would settle it" if more else ""
 
 
 def would_settle(more: int, what: str) -> str:

@@ -120,12 +120,14 @@ def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
         workload, machine = workloads[row["workload"]].name, hardware[row["hardware"]]
         environment, content = environments.get(row["environment"]), contents.get(row["content"])
         settings = content.settings if content else {}
+        name = configurations[row["configuration"]].name
+        own_name = _without_settings(name, settings)
         groups.append(
             RunGroup(
                 workload=workload,
                 conditions={
                     HARDWARE: machine.name,
-                    CONFIGURATION: configurations[row["configuration"]].name,
+                    CONFIGURATION: own_name or name,
                     **_conditions("setting", settings),
                     **_conditions("fact", machine.facts | (environment.facts if environment else {})),
                     **_conditions("parameter", conditions.parameters_of(workload)),
@@ -135,10 +137,19 @@ def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
                 threads=max(row["threads_counts"], 1),
                 newest=row["newest"],
                 seconds=row["seconds"],
-                settings_are_known=bool(settings),
+                settings_are_known=bool(settings) and own_name in ("", name),
             )
         )
     return conditions.without_constants(groups)
+
+
+def _without_settings(name: str, settings: Mapping[str, Any]) -> str:
+    """Return what a configuration's name says beside its settings: ``tcp`` of ``tcp, pool=8``.
+
+    A table that knows some of its columns as settings writes all of them into the name.
+    """
+    known = {*map(str, settings.values()), *(f"{one}={value}" for one, value in settings.items())}
+    return ", ".join(part for part in name.split(", ") if part not in known)
 
 
 def _conditions(kind: conditions.Kind, values: Mapping[str, Any]) -> dict[Factor, str]:

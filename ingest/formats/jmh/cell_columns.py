@@ -36,7 +36,7 @@ _ERROR_HEAD = re.compile(
     r"(?:(?:score|mean|margin)\s+(?:of\s+)?)?\(?err(?:or)?\b.*|±.*|\+ ?/? ?-", re.IGNORECASE
 )
 _PARAMETER = re.compile(r"\((?P<name>[^()]+)\)|Param: (?P<csv>.+)", re.IGNORECASE)
-_HAS_UNIT = re.compile(r"\S \(.*\)")
+_HAS_UNIT = re.compile(r"\S \([^()]*\)")
 _MODE_WORDS = {
     **{mode: mode for mode in MODES},
     "throughput": "thrpt",

@@ -163,18 +163,21 @@ class Execution:
         is_bare = all(block.is_headless for block in self.blocks)
         return Part(line, self.headings, self.caption, is_bare, list(self._results()))
 
-    def give_secondary_results(self, earlier: Sequence["Execution"]) -> None:
-        """Give what stands here without a score to the benchmark above whose score it belongs to."""
-        for entry in [entry for entry in self.entries if not entry.printed]:
-            scored = (
-                other
-                for execution in reversed(earlier)
-                for other in execution.entries
-                if other.key == entry.key and other.printed and not other.secondary.keys() & entry.secondary
-            )
-            if other := next(scored, None):
-                other.secondary.update(entry.secondary)
-                self.entries.remove(entry)
+    def give_secondary_results(self, scored: dict[Key, BenchmarkEntry]) -> None:
+        """Give what stands here without a score to the benchmark above whose score it belongs to.
+
+        ``scored`` are the benchmarks above; those of this execution are added.
+        """
+        kept = []
+        for entry in self.entries:
+            above = None if entry.printed else scored.get(entry.key)
+            if above and not above.secondary.keys() & entry.secondary.keys():
+                above.secondary.update(entry.secondary)
+                continue
+            kept.append(entry)
+            if entry.printed:
+                scored[entry.key] = entry
+        self.entries[:] = kept
 
     def _results(self) -> Iterator[Result]:
         for block in self.blocks:

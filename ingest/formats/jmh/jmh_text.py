@@ -18,6 +18,7 @@ from ingest.formats.jmh.score_table import (
     table_at,
     table_of_cells,
 )
+from ingest.formats.jmh.table import BenchmarkEntry, Key
 from ingest.formats.outputs import missing_line_end, quoted
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
@@ -147,10 +148,11 @@ class _Log:
             self._fail(self.last_line, "no reason is given")
         self._end_settings()
         only_header = self._headers[0] if len(self._headers) == 1 else None
-        for place, execution in enumerate(self.executions):
+        scored: dict[Key, BenchmarkEntry] = {}
+        for execution in self.executions:
             execution.header = execution.header or only_header
             execution.finish()
-            execution.give_secondary_results(self.executions[:place])
+            execution.give_secondary_results(scored)
             line = execution.table.line if execution.table else None
             self._limits.check("runs", len(execution.entries), line)
         self.warnings += [*self.executions[-1].warnings_of_the_end(), *self._warnings_of_strays()]

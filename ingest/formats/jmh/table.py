@@ -349,7 +349,7 @@ def with_usual_signs(text: str) -> str:
 
     A remark in parentheses and the signs of bold text, which somebody added, are left out.
     """
-    text = _REMARK.sub(" ", _ERROR_SIGN.sub(" ± ", text))
+    text = _REMARK.sub(" ", _ERROR_SIGN.sub(" ± ", " ".join(text.split())))
     return " ".join(_ABOUT_SIGN.sub(" ≈ ", text).replace("’", "'").replace("**", "").split())
 
 

@@ -19,12 +19,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
+from benchdash.results.readings import LOWER
 from ingest.formats.cells import Quantity, quantity
 from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
-from ingest.formats.tables.heads import ColumnHead, heads_of, thread_word_rank
+from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, thread_word_rank
 from ingest.formats.tables.machine_columns import cpu_columns
-from ingest.formats.tables.metric_words import Metric, declared_direction, time_factor
+from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
 
@@ -38,12 +39,18 @@ _SETTING_WORDS = frozenset({
     "target", "tasks", "tenants", "terminals", "threads", "ttl", "vcpu", "vcpus", "warehouse",
     "warehouses", "wh", "worker", "workers", "并发", "核数", "节点数", "行数", "表数", "返回行数",
 })
+# Of these there are no parts: a column of 15.9 connections is one of means.
+_COUNTED_WORDS = frozenset({
+    "clients", "concurrency", "connections", "core", "cores", "instances", "nodes", "partitions",
+    "processes", "shards", "tasks", "terminals", "threads", "worker", "workers",
+})
 _EITHER_WORDS = frozenset({
     "cache", "cnt", "count", "cpu", "disk", "length", "mem", "memory", "num", "number", "ram",
     "size", "storage",
 })
 _MEASURED_WORDS = frozenset({
-    "aborts", "deadlocks", "error", "errors", "exceptions", "failed", "failures", "retries", "timeouts",
+    "aborts", "achieved", "active", "busy", "deadlocks", "error", "errors", "exceptions", "failed",
+    "failures", "retries", "timeouts",
     "%", "average", "avg", "dump", "free", "growth", "hit", "hits", "index", "max", "mean",
     "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent", "rate",
     "ratio", "read", "reads", "recall", "rss", "total", "usage", "usec", "used", "util",
@@ -60,13 +67,29 @@ _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
 )
 _MONEY = re.compile(r"[$€£¥￥]")
+_MEASURE = re.compile(
+    r"\b(?:lat|latency|latencies|response|qps|tps|tpmc?|iops|ops|rps|throughput|duration|elapsed)\b",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
+_WORD = re.compile(r"\w")
+_DIGIT = re.compile(r"[0-9]")
+_SENTENCE = re.compile(r"(?:\S+\s+){3}\S|[,;:，。；：（]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
+_RATE_ORDER = ("tps", "events_per_s", "ops_per_s", "qps")
+# How long a client waits, in shares of threads / rate: a high percentile is more, and so is a transaction of
+# many queries.
+_MIN_WAIT, _MAX_WAIT = 0.2, 40
+_TIME_NAMES = {"ms": "milliseconds", "s": "seconds", "us": "microseconds"}
 _STATISTICS_OF_RATES = frozenset({"average", "avg", "mean"})
 _OTHER_STATISTICS = frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
 )
 _MAX_SHOWN = 60
 _ROUND_DIGITS = 2
+_MIN_MOMENTS = 2
+# In wider tables no column is looked at for remarks; of a long one its beginning tells.
+_MAX_COMMENTED, _MAX_REMARK = 50, 200
 
 
 class ColumnRole(Enum):
@@ -136,8 +159,12 @@ class _Understanding:
         found = self._with_cpu_times(known)
         found = self._with_names_of_rows(found)
         found = self._with_crossed_settings(found)
+        found = self._with_comments(found)
         found = list(self._with_metrics_of_parts(found))
         self._check_twice(found)
+        self._refuse_moments(found)
+        unit = self._unit_of_times(found)
+        found = [self._in_unit(column, unit) for column in found]
         for column in found:
             self._tell(column)
         return Columns(tuple(found), tuple(self.warnings))
@@ -170,12 +197,28 @@ class _Understanding:
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
         if head.named is not None:
             return TableColumn(index, name, ColumnRole.VALUE, metric=head.named.metric, of=head.named.of)
-        if self._is_numeric(index):
+        if self._is_numeric(index) or self._is_measured(index, head):
             return self._column_of_numbers(index, head)
         return self._text(index, head)
 
+    def _is_measured(self, index: int, head: ColumnHead) -> bool:
+        """Return whether figures stand in a column, and words in some of its cells: ``10 ms scan``."""
+        numbers = self._numbers(index)
+        has_units = any(time_factor(one.unit) for one in numbers)
+        is_named = _measures(head.text)
+        return (
+            self.table.is_published
+            and bool(numbers)
+            and (is_named or (has_units and 2 * len(numbers) > len(self.cells[index])))
+        )
+
     def _fact(self, index: int, head: ColumnHead) -> TableColumn:
         meaning = head.meaning or ""
+        if meaning == "workload" and index and self._is_numeric(index):
+            return self._column_of_numbers(index, head)  # counts: "Queries", "Tests"
+        if meaning == "time" and self._is_numeric(index):
+            in_seconds = {one.unit for one in self._numbers(index)} == {"s"}
+            meaning = "seconds" if in_seconds else meaning
         if meaning == "value" and not self._names_values():
             return TableColumn(index, head.text, ColumnRole.TEXT)
         if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
@@ -204,7 +247,9 @@ class _Understanding:
         self._refuse_numbers(index, head, texts)
         if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
             return TableColumn(index, name, ColumnRole.FACT, fact="time")
-        if head.is_note or any(_MONEY.search(text) for text in texts):
+        is_vague = _measures(name) and any(_DIGIT.search(text) for text in texts)
+        is_vague = is_vague or (bool(texts) and all(map(_CLOCK.fullmatch, texts)))
+        if head.is_note or is_vague or any(_MONEY.search(text) for text in texts):
             return TableColumn(index, name, ColumnRole.NOTE)
         if head.is_derived or (texts and all(_is_change(text) for text in texts)):
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
@@ -212,7 +257,8 @@ class _Understanding:
         if has_workloads and not any(one.meaning == "workload" for one in self.heads):
             return TableColumn(index, name, ColumnRole.FACT, fact="workload")
         has_products = head.is_database and not any(one.meaning == "product" for one in self.heads)
-        if has_products and any(said_by(text).product for text in texts):
+        names_one = not any(one.meaning == "product" for one in self.heads) and any(map(_is_product, texts))
+        if names_one or (has_products and any(said_by(text).product for text in texts)):
             return TableColumn(index, name, ColumnRole.FACT, fact="product")
         return TableColumn(index, name, ColumnRole.TEXT)
 
@@ -238,24 +284,26 @@ class _Understanding:
             return TableColumn(index, name, ColumnRole.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
-        if (metric := self._time_beside_a_rate(head)) is not None:
+        if (metric := self._time_of_statistic(index, head)) is not None:
             return TableColumn(index, name, ColumnRole.VALUE, metric=metric)
         if head.own is None:
             return TableColumn(index, name, ColumnRole.NOTE)
         metric = _with_unit_of_cells(head.own, numbers)
+        if metric is None:
+            return TableColumn(index, name, ColumnRole.NOTE)
         if not head.is_declared and self._is_setting(index, name):
             return TableColumn(index, name, ColumnRole.SETTING)
         is_measured = metric.is_declared or bool(_words(name) & _MEASURED_WORDS)
         is_doubtful = not is_measured and self._is_whole(index) and self._is_round(index)
         return TableColumn(index, name, ColumnRole.VALUE, metric=metric, is_doubtful=is_doubtful)
 
-    def _time_beside_a_rate(self, head: ColumnHead) -> Metric | None:
-        """Return the response time of a head such as ``p95`` or ``avg``, where rates stand beside it.
+    def _time_of_statistic(self, index: int, head: ColumnHead) -> Metric | None:
+        """Return the response time of a head such as ``p95`` or ``avg``, with units or beside rates.
 
         An average alone may be of anything; beside a percentile it is of the same times.
         """
-        if head.statistic is None:
-            return None
+        if head.statistic is None or all(time_factor(one.unit) for one in self._numbers(index)):
+            return head.statistic
         has_rate = any(one.named and one.named.metric.name in _RATES for one in self.heads)
         is_rank = [
             one.statistic
@@ -267,9 +315,9 @@ class _Understanding:
         return head.statistic
 
     def _is_setting(self, index: int, name: str) -> bool:
-        if names_setting(name):
-            return True
         words = _words(name)
+        if names_setting(name):
+            return not words & _COUNTED_WORDS or not any(one.decimals for one in self._numbers(index))
         if words & _MEASURED_WORDS:
             return False
         return (
@@ -369,6 +417,34 @@ class _Understanding:
         is_few = 1 < len(set(values)) <= len(values) // 2
         return is_few and len(counts) == 1 and len(pairs) == len(values)
 
+    def _with_comments(self, found: list[TableColumn]) -> list[TableColumn]:
+        """Return the columns, with remarks and signs such as ``✅`` that no row needs for notes."""
+        last = max((one.index for one in found if one.role is ColumnRole.VALUE), default=len(self.cells))
+        for place, column in enumerate(found if len(found) <= _MAX_COMMENTED else ()):
+            if column.role is not ColumnRole.TEXT or not self._is_comment(
+                column, is_last=column.index > last
+            ):
+                continue
+            naming = [
+                one
+                for one in found
+                if one.role in (ColumnRole.FACT, ColumnRole.SETTING, ColumnRole.TEXT)
+                and one.index != column.index
+            ]
+            identities = [self._identity(row.cells, naming) for row in self.table.rows]
+            if len(set(identities)) == len(identities):
+                note = replace(column, role=ColumnRole.NOTE)
+                found = [*found[:place], note, *found[place + 1 :]]
+        return found
+
+    def _is_comment(self, column: TableColumn, *, is_last: bool) -> bool:
+        texts = [str(cell)[:_MAX_REMARK] for cell in self.cells[column.index]]
+        are_distinct = len(set(texts)) == len(texts)
+        has_gaps = len(texts) < len(self.table.rows)
+        return any(not _WORD.search(text) for text in texts) or (
+            is_last and (has_gaps or (are_distinct and any(map(_SENTENCE.search, texts))))
+        )
+
     @staticmethod
     def _identity(cells: Sequence[Cell], naming: Sequence[TableColumn]) -> tuple[Cell, ...]:
         return tuple(
@@ -387,12 +463,20 @@ class _Understanding:
             if column.role is ColumnRole.VALUE and column.metric and not column.metric.is_own
         ]
         parts = {_statistic_free(column) for column in values}
-        has_own_runs = "" not in parts and (len(parts) > 1 or any(map(_names_product, parts)))
+        names_operations = any(column.fact == "workload" for column in found) and any(
+            said_by(part).workload for part in parts
+        )
+        has_own_runs = (
+            "" not in parts and not names_operations and (len(parts) > 1 or any(map(_names_product, parts)))
+        )
         for column in found:
             if column not in values:
                 yield column
                 continue
             part = _statistic_free(column)
+            if _bare(column.of) == "median" and [one.metric for one in values].count(column.metric) == 1:
+                yield replace(column, of="")
+                continue
             if _is_other_statistic(column) or (part and not has_own_runs and len(parts) > 1):
                 yield replace(column, metric=self._own_of_part(column), of="")
             elif part and not has_own_runs and len(parts) == 1:
@@ -402,7 +486,8 @@ class _Understanding:
 
     def _own_of_part(self, column: TableColumn) -> Metric:
         known, head = column.metric or Metric(column.name), self.heads[column.index]
-        name = head.own.name if head.own else known.name
+        own = head.own
+        name = own.name if own and (not own.unit or known.accepts(own.unit)) else own_name(head.text)
         direction = known.reading(0, 1).direction
         return Metric(
             name,
@@ -414,6 +499,22 @@ class _Understanding:
             True,
             True,
         )
+
+    def _refuse_moments(self, found: Sequence[TableColumn]) -> None:
+        """Raise FormatError where a clock tells rows apart: they are moments of one run, and no runs."""
+        naming = [one for one in found if one.role in (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)]
+        clocks = [one for one in found if one.role is ColumnRole.VALUE and is_of_time(one.name)]
+        for clock in clocks if self.table.rows else ():
+            times: dict[object, list[float]] = {}
+            for row, time in zip(self.table.rows, self.quantities[clock.index], strict=False):
+                times.setdefault(self._identity(row.cells, naming), []).append(time.value if time else 0)
+            several = [values for values in times.values() if len(values) > _MIN_MOMENTS]
+            if several and all(values == sorted(set(values)) for values in several):
+                raise FormatError(
+                    f"the column {clock.name!r} counts the seconds of a run, and each row is a moment of it; "
+                    "send the whole output of the tool, or a table with one row for each run",
+                    self.table.line,
+                )
 
     def _check_twice(self, found: Sequence[TableColumn]) -> None:
         given: dict[tuple[str, str], str] = {}
@@ -457,10 +558,39 @@ class _Understanding:
                     f"the column {name!r} says otherwise, but of {column.metric.name} {better} is better"
                 )
             case ColumnRole.VALUE if column.metric and self._lacks_unit(column):
+                unit = column.metric.printed_unit or "ms"
+                reason = "" if unit == "ms" else ", for threads over rate gives such times"
                 self.warnings.append(
-                    f"the column {name!r} names no unit; its times were taken as milliseconds: "
-                    "write '(ms)' behind it"
+                    f"the column {name!r} names no unit; its times were taken as {_TIME_NAMES[unit]}{reason}"
+                    f": write '({unit})' behind it"
                 )
+
+    def _unit_of_times(self, found: Sequence[TableColumn]) -> str:
+        """Return the unit of times without one: that in which each client waits as long as it takes.
+
+        So many threads that get so many answers a second wait threads / rate seconds for each.
+        """
+        threads = next((one for one in found if one.fact == "threads"), None)
+        rates = [one for one in found if one.metric and one.metric.name in _RATES and not one.of]
+        times = [one for one in found if one.metric and self._lacks_unit(one) and not one.of]
+        if threads is None or not rates or not times:
+            return "ms"
+        rate = min(rates, key=lambda one: _RATE_ORDER.index(one.metric.name) if one.metric else 0)
+        time = next((one for one in times if one.metric and one.metric.name == "latency_avg"), times[0])
+        waits = []
+        for row in self.table.rows:
+            count, answers, wait = (_quantity(row.cells[one.index]) for one in (threads, rate, time))
+            if count and answers and wait and count.value and wait.value:
+                waits.append(wait.value * answers.value / count.value)
+        for unit, per_second in (("ms", 1e3), ("s", 1), ("us", 1e6)):
+            if waits and all(_MIN_WAIT < wait / per_second < _MAX_WAIT for wait in waits):
+                return unit
+        return "ms"
+
+    def _in_unit(self, column: TableColumn, unit: str) -> TableColumn:
+        if unit == "ms" or column.metric is None or not self._lacks_unit(column):
+            return column
+        return replace(column, metric=column.metric.in_unit(unit, self.table.line))
 
     def _contradicts(self, column: TableColumn) -> bool:
         said = declared_direction(column.name)
@@ -512,16 +642,30 @@ def _quantity(cell: Cell) -> Quantity | None:
     return quantity(cell or "")
 
 
-def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric:
-    units = {one.unit for one in numbers}
-    if metric.unit or len(units) != 1 or not (unit := next(iter(units))):
+def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric | None:
+    """Return the metric in the unit of its cells, of several units of time in ms; None for other several."""
+    units = {one.unit for one in numbers if one.unit}
+    if metric.unit or not units:
         return metric
-    return replace(metric, unit=unit, is_declared=True)
+    if len(units) == 1:
+        return replace(metric, unit=units.pop(), is_declared=True)
+    are_times = all(time_factor(unit) for unit in units)
+    return replace(metric, unit="ms", direction=LOWER, is_declared=True) if are_times else None
 
 
 def _is_workload(text: str) -> bool:
     said = said_by(text)
     return said.workload is not None and said == Said(workload=said.workload)
+
+
+def _measures(name: str) -> bool:
+    """Return whether a name is one of what is measured, whatever stands below it."""
+    return _MEASURE.search(in_english(name)) is not None or bool(_words(name) & _MEASURED_WORDS)
+
+
+def _is_product(text: str) -> bool:
+    said = said_by(text)
+    return said.product is not None and said == Said(product=said.product, version=said.version)
 
 
 def _is_change(text: str) -> bool:
@@ -537,11 +681,15 @@ def _is_round(value: float) -> bool:
 
 def _statistic_free(column: TableColumn) -> str:
     """Return the rest of a head, without a word that says that a rate is the average one."""
-    return "" if column.of.casefold() in _STATISTICS_OF_RATES else column.of
+    return "" if _bare(column.of) in _STATISTICS_OF_RATES else column.of
 
 
 def _is_other_statistic(column: TableColumn) -> bool:
-    return column.of.casefold() in _OTHER_STATISTICS
+    return _bare(column.of) in _OTHER_STATISTICS
+
+
+def _bare(part: str) -> str:
+    return part.partition("(")[0].strip().casefold()
 
 
 def _names_product(part: str) -> bool:

@@ -1,16 +1,26 @@
 """The tables of a document, each under its headings, and the runs that they tell of together."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ingest.formats.cells import is_missing, is_quantity
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.aligned import find_aligned
-from ingest.formats.tables.drawn import check_footer, drawn_table, holds_numbers, tells_results
+from ingest.formats.tables.drawn import (
+    DrawnTable,
+    check_footer,
+    drawn_table,
+    holds_numbers,
+    is_footer,
+    tells_results,
+    times_statistics,
+)
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
@@ -19,11 +29,19 @@ from ingest.formats.tables.metric_words import Metric, title_mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
 from ingest.formats.tables.separated import find_separated
-from ingest.formats.tables.table import Table, title_fact, transposed
+from ingest.formats.tables.table import (
+    DECIMAL_COMMAS,
+    Table,
+    title_fact,
+    transposed,
+    with_decimal_points,
+    with_single_figures,
+)
 
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
 _MAX_LINES_OF_TEXT = 60
 _MAX_TITLES = 10
+_MEASURED = re.compile(r"[qt]ps|ops|/s\b|latency|throughput|p9[059]|[0-9]\s?[muµ]s\b|recall", re.IGNORECASE)
 _MAX_TITLE_WORDS = 25
 _MAX_NAME_WORDS = 10
 
@@ -49,9 +67,11 @@ def blocks_within(blocks: Iterable[DocumentBlock]) -> Iterator[DocumentBlock]:
 
 def any_table(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> bool:
     """Return whether the blocks of a file's head have a table of results."""
-    for block in blocks_within(blocks):
+    within = list(blocks_within(blocks))
+    for place, block in enumerate(within):
         if block.kind is BlockKind.TABLE:
-            if tells_results(drawn_table(block, lines), _texts_above(block)):
+            drawn = drawn_table(block, lines)
+            if tells_results(drawn, [text for _, text in _titles(within, place, lines)]):
                 return True
         elif _first_in_text(block, lines, is_sure=False):
             return True
@@ -73,14 +93,29 @@ def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]
     return None
 
 
-def table_of_nothing(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> int | None:
-    """Return the line of a drawn table that names a metric, and nothing that it was measured on."""
+def table_of_nothing(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> tuple[int, str] | None:
+    """Return the line of a drawn table that names a metric, but no run that has a figure.
+
+    And with it a cell that is no figure, if there is one where figures are meant.
+    """
     for block in blocks_within(blocks):
         if block.kind is BlockKind.TABLE:
-            names = drawn_table(block, lines).names
-            if any(head.named for head in heads_of(names)) and not is_of_another_format(names):
-                return block.line
+            drawn = drawn_table(block, lines)
+            heads = heads_of(drawn.names)
+            measured = [index for index, head in enumerate(heads) if head.named]
+            if is_of_another_format(drawn.names):
+                continue
+            cells = [str(row.cells[at]) for row in drawn.rows for at in measured if at < len(row.cells)]
+            if not measured:
+                cells = [str(cell) for row in drawn.rows for cell in row.cells[1:]]
+                cells = [cell for cell in cells if _MEASURED.search(cell)]
+            if measured or cells:
+                return block.line, next((cell for cell in cells if _no_figure(cell)), "")
     return None
+
+
+def _no_figure(cell: str) -> bool:
+    return not is_missing(cell) and not is_quantity(cell)
 
 
 def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | None:
@@ -94,12 +129,33 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
     if not found:
         return None
     _refuse_names_given_again(found)
-    if len(found) == 1:
-        return _report_of_one(found[0], sent)
-    return _report_of_several(found, sent)
+    report = _report_of_one(found[0], sent) if len(found) == 1 else _report_of_several(found, sent)
+    read = {one.table.line for one in found}
+    return replace(report, warnings=(*report.warnings, *_unread(blocks, lines, read)))
+
+
+def _unread(blocks: Sequence[DocumentBlock], lines: Sequence[str], read: Container[int]) -> Sequence[str]:
+    """Return a warning for each table of numbers of which nothing says what they are."""
+    tables = [
+        drawn_table(block, lines)
+        for block in blocks
+        if block.kind is BlockKind.TABLE and block.line not in read
+    ]
+    return bounded(
+        [
+            f"line {drawn.index + 1}: the table under {', '.join(map(repr, drawn.names[:3]))} was not read: "
+            "nothing says what its numbers are"
+            for drawn in tables
+            if holds_numbers(drawn) and _MEASURED.search(_words_of(drawn))
+        ]
+    )
 
 
 # --- one table --------------------------------------------------------------------------------------------
+
+
+def _words_of(drawn: DrawnTable) -> str:
+    return " ".join([*drawn.names, *(str(cell) for row in drawn.rows for cell in row.cells)])
 
 
 def _report_of_one(found: _Found, sent: Metric | None) -> ParsedReport:
@@ -123,9 +179,16 @@ def _refuse_names_given_again(found: Sequence[_Found]) -> None:
 
 
 def _read(table: Table, sent: Metric | None) -> Entries:
+    rows, has_commas = with_decimal_points(table.rows)
+    names, rows = with_single_figures(table.names, rows)
+    found = _read_with_points(replace(table, names=names, rows=rows), sent)
+    return replace(found, warnings=(DECIMAL_COMMAS, *found.warnings)) if has_commas else found
+
+
+def _read_with_points(table: Table, sent: Metric | None) -> Entries:
     if is_transposed(table.names, [row.cells[0] for row in table.rows]):
         table = transposed(table)
-    if tell_runs(table.names, may_name_rows=True):
+    if tell_runs(table.names, may_name_rows=True) or times_statistics(table.names, table.rows):
         refuse_relative(table.titles)
         return read_rows(table)
     return read_grid(table, sent)
@@ -250,13 +313,13 @@ def _joined(entries: Sequence[RunEntry]) -> list[RunEntry]:
 
 def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric | None) -> Iterator[_Found]:
     """Yield the tables of results, with the text around each."""
-    is_alone = sum(block.kind is BlockKind.TABLE for block in blocks) == 1
     for place, block in enumerate(blocks):
         if block.kind is BlockKind.TABLE:
             drawn = drawn_table(block, lines)
-            titles = _titles_of_block(block, lines)
-            if is_alone:
-                titles = _titles_around(blocks, place, len(drawn.rows))
+            titles = _titles(blocks, place, lines)
+            for below in blocks[place + 1 : place + 2]:
+                for line, text in enumerate(below.lines, start=below.line):
+                    check_footer(text, line, len(drawn.rows))
             texts = [text for _, text in titles]
             if tells_results(drawn, texts) or (sent is not None and holds_numbers(drawn)):
                 table, warnings = drawn.table()
@@ -266,15 +329,23 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric 
             yield from _tables_in_text(block, lines, is_sure=sent is not None)
 
 
-def _titles_around(blocks: Sequence[DocumentBlock], place: int, rows: int) -> list[tuple[int, str]]:
+def _titles(blocks: Sequence[DocumentBlock], place: int, lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return what may be titles of a drawn table: all text around it where it is the only one."""
+    is_alone = sum(block.kind is BlockKind.TABLE for block in blocks) == 1
+    if is_alone:
+        return _titles_around(blocks)
+    return _titles_of_block(blocks[place], lines)
+
+
+def _titles_around(blocks: Sequence[DocumentBlock]) -> list[tuple[int, str]]:
     """Return the lines of text around the only drawn table of a file."""
     titles: list[tuple[int, str]] = []
-    for number, block in enumerate(blocks):
+    for block in blocks:
         if block.kind is BlockKind.TABLE:
             continue
         for line, text in enumerate(block.lines, start=block.line):
             stripped = text.strip()
-            if not stripped or (number > place and check_footer(stripped, line, rows)):
+            if not stripped or is_footer(stripped):
                 continue
             if len(stripped.split()) <= _MAX_TITLE_WORDS and not stripped.startswith("+-"):
                 titles.append((line, plain_text(stripped.lstrip("# "))))
@@ -296,10 +367,6 @@ def _titles_of_block(block: DocumentBlock, lines: Sequence[str]) -> list[tuple[i
         )
         titles.append((line, text))
     return titles
-
-
-def _texts_above(block: DocumentBlock) -> list[str]:
-    return [*block.headings[-1:], *block.caption, *block.lines[:0]]
 
 
 def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> TableLayout | None:

@@ -2,22 +2,36 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ingest.formats.cells import is_missing, is_quantity
+from ingest.formats.cells import is_missing, is_quantity, quantity
 from ingest.formats.documents import DocumentBlock, plain_text
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import names_setting
 from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_of_time, is_transposed, tell_runs
 from ingest.formats.tables.layouts import trimmed
-from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow, counted
+from ingest.formats.tables.metric_words import time_factor
+from ingest.formats.tables.table import (
+    DECIMAL_COMMAS,
+    MAX_COLUMNS,
+    Table,
+    TableRow,
+    counted,
+    with_decimal_points,
+    with_single_figures,
+)
 
 _DRAWN = "|"
 _BORDER = frozenset("+-|: =\t")
 _FOOTER = re.compile(r"\(?([0-9]{1,9}) rows?(?:\)| in set\b.*)")
 _ESCAPED = re.compile(r"\\([^A-Za-z0-9\s])")
 _FOOTNOTE = re.compile(r"<sup>.{0,20}?</?sup>?", re.IGNORECASE)
+# 7,151 (7,056-7,301), 7,151 ± 42, 7,151 ✅
+_REMARK = re.compile(
+    r"(?P<figure>[~\u2248]?[0-9][0-9.,]*(?:\s?(?:[kKM]|ms|[uµμ]s|s|%))?)\s*"
+    r"(?:[(（][^()（）]*[)）]|(?:±|\+/-)\s*[0-9].*|[^\w\s%.,/:;\-–—~<>+()（）]+)"
+)
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -30,14 +44,20 @@ class DrawnTable:
     rows: tuple[TableRow, ...]
     is_published: bool
     ends: bool
+    has_decimal_commas: bool
 
     def table(self) -> tuple[Table, list[str]]:
         """Return the table without titles, and warnings. Raise FormatError for a row that does not fit."""
         rows = [self._padded(row) for row in self.rows] if self.is_published else list(self.rows)
         names, fitting = trimmed(self.names, rows)
-        missing = "what ends such a table is not there; if it was cut off, rows are missing"
         table = Table(self.index + 1, names, fitting, is_published=self.is_published)
-        return table, [] if self.ends else [missing]
+        warnings = [DECIMAL_COMMAS] if self.has_decimal_commas else []
+        if self.is_published and (remark := _first_remark(table)):
+            table = _without_remarks(table)
+            warnings.append(f"what stands behind figures, as in {remark[:60]!r}, was left out")
+        if not self.ends:
+            warnings.append("what ends such a table is not there; if it was cut off, rows are missing")
+        return table, warnings
 
     def _padded(self, row: TableRow) -> TableRow:
         """Return a row with the empty cells that a reader of Markdown sees behind its last one."""
@@ -47,19 +67,52 @@ class DrawnTable:
         )
 
 
+def _first_remark(table: Table) -> str:
+    """Return the first cell with a remark behind its figure, in a column of figures."""
+    cells = (str(cell) for index in _columns_of_figures(table) for cell in table.cells_of(index))
+    return next((cell for cell in cells if _REMARK.fullmatch(cell) and not is_quantity(cell)), "")
+
+
+def _without_remarks(table: Table) -> Table:
+    """Return the table with bare figures: ``7,151`` for ``7,151 (7,056-7,301)`` and for ``7,151 ± 42``."""
+    columns = _columns_of_figures(table)
+    rows = (
+        replace(
+            row,
+            cells=tuple(
+                found["figure"] if index in columns and (found := _REMARK.fullmatch(str(cell))) else cell
+                for index, cell in enumerate(row.cells)
+            ),
+        )
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
+
+
+def _columns_of_figures(table: Table) -> set[int]:
+    columns = {index: [str(cell) for cell in table.cells_of(index)] for index in range(1, len(table.names))}
+    return {
+        index
+        for index, cells in columns.items()
+        if cells and all(is_quantity(cell) or _REMARK.fullmatch(cell) for cell in cells)
+    }
+
+
 def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> DrawnTable:
     """Return the table of a block of a document, of which ``lines`` are all."""
     text = [(number, line) for number, line in enumerate(block.lines, start=block.line)]
     drawn = [(number, line) for number, line in text if _DRAWN in line and not is_border(line)]
     has_sides = drawn[0][1].lstrip().startswith(_DRAWN) if drawn else True
     cells = [(number, _cells(line, has_sides=has_sides)) for number, line in drawn]
-    names = cells[0][1] if cells else ()
+    names = tuple(name.rstrip(" :：") for name in cells[0][1]) if cells else ()
     rows = tuple(TableRow(number, row) for number, row in cells[1:] if any(row))
     is_published = (
         has_sides and not any(map(_is_corner, block.lines)) and not _is_corner(_above(block, lines))
     )
     ends = is_published or _ends(block, lines, has_sides=has_sides, rows=len(rows))
-    return DrawnTable(block.line - 1, names, rows, is_published, ends)
+    with_points, has_commas = with_decimal_points(rows)
+    names, rows = with_single_figures(names, with_points)
+    return DrawnTable(block.line - 1, names, rows, is_published, ends, has_commas)
 
 
 def is_border(line: str) -> bool:
@@ -76,12 +129,22 @@ def tells_results(drawn: DrawnTable, titles: Sequence[str]) -> bool:
         return True
     if tell_runs(names, may_name_rows=may_name_rows):
         return not drawn.rows or _has_numbers(drawn)
+    if times_statistics(names, drawn.rows):
+        return True
     head, *columns = names
     while columns and not columns[-1]:
         columns.pop()
     return bool(columns) and heads_grid(
         head, columns, looks_sure=says_metric(head, titles) or _says_in_cells(drawn)
     )
+
+
+def times_statistics(names: Sequence[str], rows: Sequence[TableRow]) -> bool:
+    """Return whether statistics such as ``p95`` stand over times with units, and something before them."""
+    ranked = [index for index, head in enumerate(heads_of(names)) if index and head.statistic]
+    cells = [row.cells[index] for index in ranked for row in rows if index < len(row.cells)]
+    figures = [quantity(str(cell)) for cell in cells if not is_missing(str(cell))]
+    return bool(figures) and all(one is not None and time_factor(one.unit) for one in figures)
 
 
 def _says_in_cells(drawn: DrawnTable) -> bool:
@@ -107,12 +170,16 @@ def _has_numbers(drawn: DrawnTable) -> bool:
     return any(is_quantity(str(cell)) for cell in cells)
 
 
-def check_footer(text: str, line: int, rows: int) -> bool:
-    """Return whether a client says how many rows it wrote; raise FormatError where they are not so many."""
+def is_footer(text: str) -> bool:
+    """Return whether a client says how many rows it wrote."""
+    return _FOOTER.fullmatch(text.strip()) is not None
+
+
+def check_footer(text: str, line: int, rows: int) -> None:
+    """Raise FormatError where a client says that it wrote more or fewer rows."""
     footer = _FOOTER.fullmatch(text.strip())
     if footer and int(footer[1]) != rows:
         raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)
-    return footer is not None
 
 
 def _cells(line: str, *, has_sides: bool) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
     if looks_sure and _names_of_rows(head, names):
         return True
     if head and not heads_workloads(head) and not counts_threads(head):
-        return False
+        return looks_sure and all(all(product_and_version(name)) for name in names)
     if not head and any(map(is_number, names)):
         return False
     return looks_sure or any(product_and_version(name)[1] for name in names)

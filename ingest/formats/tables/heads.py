@@ -29,6 +29,8 @@ _NAMES = {
         "test name",
         "operation",
         "scenario",
+        "script",
+        "command",
     ),
     "product": ("client", "product", "driver"),
     "version": ("version", "release", "server version"),
@@ -43,8 +45,10 @@ _NAMES = {
 }
 _MEANINGS = {name: meaning for meaning, names in _NAMES.items() for name in names}
 _THREADS = re.compile(
-    r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?(?:(?:concurrent|user|client|worker|parallel)\s+)?"
-    r"(?:threads?|clients|connections?|users|sessions?|concurrency|terminals|vusers?|virtual users|nthreads)"
+    r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?"
+    r"(?:(?:concurrent|simultaneous|user|client|worker|parallel)\s+)?"
+    r"(?:threads?|clients|conns?|connections?|users|sessions?|concurrency|terminals|vus?|vusers?"
+    r"|virtual users|nthreads|callers|concurrent)"
     r"(?:\s*(?:count|number|#))?"
 )
 # A thread count is told by the first of these words that heads a column.
@@ -69,7 +73,21 @@ _DERIVED = re.compile(
     re.IGNORECASE,
 )
 _NOTES = frozenset(
-    {"note", "notes", "comment", "comments", "remark", "remarks", "description", "date", "link", "source"}
+    {
+        *(
+            "note",
+            "notes",
+            "comment",
+            "comments",
+            "remark",
+            "remarks",
+            "description",
+            "date",
+            "link",
+            "source",
+        ),
+        *("status", "finding", "observation", "verdict"),
+    }
 )
 _TIMES = frozenset(
     {
@@ -93,12 +111,12 @@ _TIMES = frozenset(
 _DEVICES = frozenset({"device", "dev", "disk", "disks"})
 # Without any of these no line names a metric; most lines of most files have none.
 HINT = re.compile(
-    r"tps|qps|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|p[0-9]|[0-9]%|[0-9]th",
+    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th",
     re.IGNORECASE,
 )
 # What tools beside a benchmark do not print in columns of their own.
-_OF_BENCHMARKS = re.compile(r"qps|tps|events_per_s|ops_per_s|nopm|tpm|(?:\w+\.)?latency_\w+")
-_NAMING = frozenset({"workload", "product", "server", "version"})
+_OF_BENCHMARKS = re.compile(r"qps|tps|events_per_s|ops_per_s|nopm|tpm|throughput|(?:\w+\.)?latency_\w+")
+_NAMING = frozenset({"workload", "product", "server", "version", "configuration"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +218,7 @@ def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
     is_curve = "threads" in meanings and "time" not in meanings and not any(map(is_of_time, names))
     is_of_benchmark = any(_OF_BENCHMARKS.fullmatch(one.metric.name) for one in named)
     names_rows = may_name_rows and len(heads) > 1 and heads[0].is_unknown and not is_of_time(heads[0].text)
+    names_rows = names_rows or any(head.is_database and _words(head.text) != "system" for head in heads)
     return (has_metric or has_value) and (is_named or is_curve or (names_rows and is_of_benchmark))
 
 
@@ -207,9 +226,13 @@ def is_transposed(names: Sequence[str], labels: Sequence[object]) -> bool:
     """Return whether metrics stand beside the rows, and what was measured over the columns."""
     heads = heads_of(map(str, labels))
     named = [head for head in heads if head.named or head.statistic]
+    is_ranked = len(named) > 1 and len(named) == len(heads)
+    is_measured = (is_ranked or any(head.named for head in named)) and len(named) * 2 > len(heads)
     over_columns = heads_of(names[1:])
-    is_measured = any(head.named for head in named) and len(named) * 2 > len(heads)
-    return is_measured and all(head.is_unknown and not head.is_derived for head in over_columns)
+    return is_measured and (
+        [head.meaning for head in over_columns] == ["value"]
+        or all(head.is_unknown and not head.is_derived for head in over_columns)
+    )
 
 
 def is_of_another_format(names: Iterable[str]) -> bool:

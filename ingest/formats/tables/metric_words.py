@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from benchdash.results.readings import (
+    HIGHER,
     LOWER,
     UNKNOWN,
     Direction,
@@ -30,7 +31,7 @@ _RATES = {
     **dict.fromkeys(("transaction", "txn", "trx", "trn"), "tps"),
     "quer": "qps",
     "event": "events_per_s",
-    **dict.fromkeys(("operation", "op"), "ops_per_s"),
+    **dict.fromkeys(("operation", "op", "request", "req"), "ops_per_s"),
 }
 _STATISTICS = {
     **dict.fromkeys(("average", "avg", "mean"), "latency_avg"),
@@ -44,12 +45,15 @@ _OTHER_RATES = {
     ),
     **dict.fromkeys(("tpmc", "tpm-c", "tpmc (neworders)"), "nopm"),
     **dict.fromkeys(("tpmtotal", "tpm total"), "tpm"),
+    **dict.fromkeys(("err/s", "err per s", "errors/s", "errors/sec", "errors per second"), "errors_per_s"),
+    **dict.fromkeys(("reads/s", "reads/sec", "reads per second", "read qps"), "reads_per_s"),
+    **dict.fromkeys(("writes/s", "writes/sec", "writes per second", "write qps"), "writes_per_s"),
 }
 # Factors to milliseconds, as a pair of multiplier and divisor, so that decimal digits survive the division.
 _TIMES = {
-    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), (1, 1)),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), (1000, 1)),
-    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "microsecond", "microseconds"), (1, 1000)),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds", "millis", "мс"), (1, 1)),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "с"), (1000, 1)),
+    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "microsecond", "microseconds", "micros"), (1, 1000)),
     **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), (1, 1_000_000)),
 }
 
@@ -57,13 +61,13 @@ _PER_SECOND = r"(?:\s+per\s+sec(?:ond)?|\s*/\s*s(?:ec(?:ond)?)?|\s*p/s)(?!\w)"
 _UNIT = "|".join(sorted(_TIMES, key=len, reverse=True))
 _RANK = r"[0-9]{1,2}(?:\.[0-9]+)?"
 _STATISTIC = (
-    "|".join(_STATISTICS) + rf"|p[0-9]{{1,2}}(?:\.[0-9]+)?|{_RANK}(?:(?:%|th)?[ -]?(?:percentile|pct)|%|th)"
+    "|".join(_STATISTICS) + rf"|p[0-9]{{1,2}}(?:\.[0-9]+)?|{_RANK}(?:(?:%|th)?[ -]?(?:percentile|pct)|%|th|p)"
 )
 _TIME = r"(?:response\s+times?|latenc(?:y|ies)|lat)"
 _PHRASE = re.compile(
     rf"""
     (?<![\w.-])(?:
-        (?P<rate>transaction|txn|trx|trn|quer|event|operation|op)(?:ies|y|s)?{_PER_SECOND}
+        (?P<rate>transaction|txn|trx|trn|quer|event|operation|op|request|req)(?:ies|y|s)?{_PER_SECOND}
       | (?:(?P<before>{_STATISTIC})[\s.,_-]*{_TIME}(?!\w)
           | {_TIME}(?:\s*[(\[](?P<own>{_UNIT})[)\]])?[\s,(_-]+(?P<after>{_STATISTIC})(?!\w))
         (?:[\s,)]*(?:in\s+)?[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?
@@ -72,19 +76,19 @@ _PHRASE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# What stands over a column beside others that say that it is a time: p95 (ms), avg_ms, lat_p95_ms.
-_TIME_HEAD = re.compile(
-    rf"(?:lat(?:ency)?[ _])?(?P<statistic>{_STATISTIC})[ _]?[(\[]?(?P<unit>{_UNIT})[)\]]?", re.IGNORECASE
-)
+_LATENCY_WORDS = frozenset({"lat", "latency", "latencies", "response", "time", "times", "rt"})
 _STATISTIC_BESIDE = re.compile(
-    rf"(?<![\w.])(?P<statistic>{_STATISTIC})(?!\w)(?:\s*[(\[](?P<unit>{_UNIT})[)\]])?", re.IGNORECASE
+    rf"(?<![\w.])(?P<statistic>{_STATISTIC})(?!\w)(?:\s*[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?", re.IGNORECASE
 )
 _BARE_STATISTIC = re.compile(rf"(?P<statistic>{_STATISTIC})", re.IGNORECASE)
 # YCSB runs its words together: [READ].99thPercentileLatency(us).
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=Percentile|Latency)|(?<=\])\.")
+# rows/s, inserts per second; MB/s is a unit, and no name of a rate.
+_OTHER_RATE = re.compile(rf"(?![kmgt]i?b(?:ytes)?\b)(?P<what>[a-z]{{3,20}}){_PER_SECOND}", re.IGNORECASE)
 _OPERATION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_-]*)\]")
 _THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
 # A rate over something else than time is computed from it: TPS/$, TpmC per CPU.
+_THROUGHPUT_NAMES = frozenset({"throughput", "吞吐量"})
 _QUOTIENT = re.compile(r"\s*(?:/|\bper\b)\s*\S", re.IGNORECASE)
 # Behind a metric: (k), [1/min, lower], (higher is better), in thousands.
 _BEHIND = re.compile(
@@ -105,6 +109,7 @@ _DECLARED = re.compile(
     r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[\])]",
     re.IGNORECASE,
 )
+_PARTS_OF_TIME = re.compile(r"[\s_,;()\[\]-]+")
 _NO_WORD = re.compile(r"[^\w]+")
 
 
@@ -266,14 +271,45 @@ def _metric_named(head: str) -> Metric | None:
         return Metric(name)
     if name.startswith("latency_") and known_metric(name) and unit.rstrip(")") in _TIMES:
         return Metric(name).in_unit(unit.rstrip(")"), line=1)
-    if rate := _OTHER_RATES.get(" ".join(text.casefold().split())):
+    if rate := _OTHER_RATES.get(" ".join(text.casefold().replace("_", " ").split())):
         return Metric(rate)
-    if (time := _TIME_HEAD.fullmatch(text)) and not _BARE_STATISTIC.fullmatch(text):
-        return Metric(_statistic(time["statistic"])).in_unit(time["unit"], line=1)
+    if text == "OPS" or name == "rps":
+        return Metric("ops_per_s")
+    if name in _THROUGHPUT_NAMES and (own := own_metric(text)):
+        return replace(own, direction=HIGHER, is_declared=True)
+    if (time := _time_in_words(text)) and not time.lacks_unit:
+        return time.metric
     for mention in mentions(text):
         if mention.start == 0 and mention.end == len(text) and not mention.lacks_unit:
             return mention.metric
+    if other := _OTHER_RATE.fullmatch(text):
+        return Metric(
+            f"{other['what']}_per_s".lower(), unit="1/s", direction=HIGHER, is_own=True, is_declared=True
+        )
     return None
+
+
+def _time_in_words(head: str) -> "MetricHead | None":
+    """Return the response time of a head made of a statistic and words or units of times, in any order.
+
+    ``p95 (ms)``, ``avg_lat_ms``, ``Latency (ms;95%)``.
+    """
+    words = [word.strip(".") for word in _PARTS_OF_TIME.split(head.lower()) if word.strip(".")]
+    words = " ".join(words).replace("th percentile", "th").replace("% percentile", "%").split()
+    statistics = [word for word in words if _BARE_STATISTIC.fullmatch(word)]
+    units = [word for word in words if word in _TIMES]
+    others = [word for word in words if word not in _TIMES and word not in statistics and word != "in"]
+    if (
+        len(statistics) != 1
+        or len(units) > 1
+        or not (units or others)
+        or not _LATENCY_WORDS.issuperset(others)
+    ):
+        return None
+    if others in (["time"], ["times"]):
+        return None
+    metric = Metric(_statistic(statistics[0]))
+    return MetricHead(metric.in_unit(units[0], line=1) if units else metric, lacks_unit=not units)
 
 
 _MAX_REMEMBERED_LENGTH = 50
@@ -299,6 +335,8 @@ def metric_of_head(head: str) -> MetricHead | None:
     text = _RUN_TOGETHER.sub(" ", in_english(head))
     if metric := metric_named(text):
         return MetricHead(metric)
+    if time := _time_in_words(text):
+        return time
     found = list(mentions(text))
     if not found:
         return _statistic_beside(text)

@@ -15,11 +15,13 @@ from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import find_column_block
+from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, table_of_nothing
 from ingest.formats.tables.entries import distinct_runs, warnings_of_points
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
+from ingest.formats.tables.reading import read_columns
 from ingest.formats.tables.separated import (
     names_of_numbers,
     rows_named_behind,
@@ -74,8 +76,10 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
         return NearMiss(f"its table cannot be read: {error.message}", error.line)
     if table is not None and table.rows:
         return NearMiss(_what_is_missing(table), table.line, len(table.rows))
-    if line := table_of_nothing(list(document_blocks(lines)), lines):
-        return NearMiss(NOTHING_MEASURED, line)
+    if found := table_of_nothing(list(document_blocks(lines)), lines):
+        line, cell = found
+        no_figure = f"{cell[:60]!r} is no figure; write one number with its unit in each cell"
+        return NearMiss(no_figure if cell else NOTHING_MEASURED, line)
     if rows := rows_of_one_number(lines):
         example = "write 'product,tps' above them, with the metric that it is"
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
@@ -133,6 +137,35 @@ def _report(lines: Sequence[str], sent: Metric | None) -> ParsedReport:
     if report := read_document(lines, sent):
         return report
     if rows := rows_without_names(lines):
-        refuse_ratios(rows, line=1)
-        raise FormatError("no line names the columns; write 'query' and their versions above them", line=1)
+        return _report_without_names(rows, sent)
     raise FormatError("no line names the columns of a table, or nothing says what they are", line=1)
+
+
+def _report_without_names(rows: Sequence[TableRow], sent: Metric | None) -> ParsedReport:
+    """Read columns without names as ``col1``, ``col2``, where the sender says what their numbers are.
+
+    Raise FormatError where he does not.
+    """
+    width = len(rows[0].cells) - 1
+    if sent is None:
+        refuse_ratios(rows, line=1)
+        names = ",".join(f"mysql-8.{number}" for number in range(min(width, 3)))
+        raise FormatError(
+            f"no line names the columns; write one above them, such as 'query,{names}', or name the "
+            "metric in the field 'metric': then they are col1, col2 ..., and the field 'map' says what "
+            "each is",
+            line=1,
+        )
+    columns = Columns(
+        (
+            TableColumn(0, "query", ColumnRole.FACT, fact="workload"),
+            *(
+                TableColumn(index, f"col{index}", ColumnRole.VALUE, metric=sent, of=f"col{index}")
+                for index in range(1, width + 1)
+            ),
+        ),
+        ("no line names the columns; they are called col1, col2 ...: say in 'map' what each is",),
+    )
+    found = read_columns(Table(1, tuple(one.name for one in columns.all), tuple(rows)), columns)
+    entries = [replace(entry, run=replace(entry.run, configuration=None)) for entry in found.entries]
+    return ParsedReport(distinct_runs(entries), warnings=found.warnings)

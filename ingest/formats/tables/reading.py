@@ -26,10 +26,15 @@ from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
+_MAX_VERSION = 200
+_ABOUT = re.compile(r"\s*[~\u2248]")
+_BRACKETS = re.compile(r"(?P<version>\S+)\s*[(\[](?P<rest>.*)[)\]]")
 _NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
 _SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
+# How the settings of servers begin whose values are words: innodb_flush_method, wal_compression.
+_OF_SERVERS = ("innodb_", "sync_", "thread_", "binlog_", "query_cache_", "wal_", "synchronous_")
 _SWITCHES = frozenset(
     {"on", "off", "yes", "no", "true", "false", "enabled", "disabled", "启用", "关闭", "开启"}
 )
@@ -78,6 +83,7 @@ class _Reading:
     columns: Columns
     warnings: list[str] = field(default_factory=list)
     has_thousands: bool = False
+    approximate: str = ""
     with_mark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
@@ -124,6 +130,8 @@ class _Reading:
             yield own_metric_warning(metric, printed)
         if self.has_thousands:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
+        if self.approximate:
+            yield f"numbers such as {self.approximate[:40]!r} are as rough as they are printed"
         if self.with_mark:
             yield f"the mark in {self.with_mark!r} is taken for one of a footnote and was left out"
 
@@ -168,6 +176,8 @@ class _Reading:
             return number(cell, line)
         if found.has_thousands and _COMMA in cell:
             self.has_thousands = True
+        if _ABOUT.match(cell):
+            self.approximate = self.approximate or cell
         if found.mark:
             self.with_mark = self.with_mark or cell.strip()[:40]
         return found.value
@@ -292,13 +302,17 @@ class _RowCells:
             product, version = product or (named if alone else None), alone or version
         elif product:
             product, version = product_and_version(product)
+        configuration = self._configuration()
+        if version and len(version) <= _MAX_VERSION and (found := _BRACKETS.fullmatch(version)):
+            version = found["version"]
+            configuration = ", ".join(part for part in (found["rest"], configuration) if part)
         run = ParsedRun(
             readings,
             column=column,
             product=product,
             version=version,
             build=self.text("build"),
-            configuration=self._configuration(),
+            configuration=configuration,
             counterpart=server,
             workload=self.text("workload"),
             threads=self._whole_number("threads"),
@@ -320,7 +334,10 @@ class _RowCells:
         for column in self.columns.all:
             cell = self.row.cells[column.index]
             text = "" if cell is None else " ".join(str(cell).split())
-            if not text or (is_empty(cell) and text.casefold() != "none"):
+            is_path = text == "/" and any(
+                str(one)[:1] == "/" for one in self.reading.table.cells_of(column.index)
+            )
+            if not text or (is_empty(cell) and text.casefold() != "none" and not is_path):
                 continue
             is_name = quantity(text) is None and text.casefold() not in _SWITCHES
             if column.fact == "configuration" or (column.role is ColumnRole.TEXT and is_name):
@@ -337,7 +354,11 @@ class _RowCells:
             for column, cell in cells
             if cell is not None
             and (
-                self._varies(column) or (column.role is ColumnRole.TEXT and str(cell).casefold() in _SWITCHES)
+                self._varies(column)
+                or (
+                    column.role is ColumnRole.TEXT
+                    and (str(cell).casefold() in _SWITCHES or column.name.casefold().startswith(_OF_SERVERS))
+                )
             )
         }
 

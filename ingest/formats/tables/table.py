@@ -1,17 +1,27 @@
 """A table as it was found in a file: names over columns, rows, and the text around it."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.formats.cells import is_missing
-from ingest.formats.headings import thread_count
+from ingest.formats.cells import is_missing, is_quantity
+from ingest.formats.headings import said_by, thread_count
 from ingest.formats.report import Fact, FormatError
-from ingest.formats.tables.metric_words import Metric
+from ingest.formats.tables.metric_words import Metric, metric_named
 
 Cell = str | int | float | None
 
 # A line with more names than this heads no table of measurements.
 MAX_COLUMNS = 1_000
+_MAX_NAME = 200
+# avg/.95/max
+_FIGURES = re.compile(r"[^\s/()\[\],]+(?:\s*/\s*[^\s/()\[\],]+)+")
+_FIGURE_WITH_COMMA = re.compile(r"\s*[0-9][0-9.]*(?:,[0-9]+|\.[0-9]+)(?:\s?[A-Za-zµ%/]{1,12})?\s*")
+# Three digits may be thousands; two are parts.
+_DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9}(?:\.[0-9]{3})*,(?![0-9]{3}(?![0-9]))[0-9]+(?![0-9.,])")
+_POINT = re.compile(r"^\.(?=[0-9]{2}$)")
+DECIMAL_COMMAS = "the commas in numbers such as 12,5 are taken for decimal ones"
+_VALUES = frozenset({"value", "values", "result", "results", "数值", "结果", "值"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +56,90 @@ class Table:
         return [row.cells[index] for row in self.rows if not is_empty(row.cells[index])]
 
 
-def transposed(table: Table) -> Table:
-    """Return the table with its rows for columns; the names over its columns are products or thread counts.
+def with_decimal_points(rows: Sequence[TableRow]) -> tuple[Sequence[TableRow], bool]:
+    """Return the rows with points for decimal commas, and whether there were any.
 
-    Every row has the line of the names, since it stands in all of them.
+    They are certain where no number has a decimal point and none may have commas between its thousands.
+    """
+    numbers = [str(cell) for row in rows for cell in row.cells if _is_figure_with_comma(cell)]
+    if not any("," in cell for cell in numbers) or not all(map(_DECIMAL_COMMA.match, numbers)):
+        return rows, False
+    return tuple(
+        replace(row, cells=tuple(_with_point(str(cell)) if cell else cell for cell in row.cells))
+        for row in rows
+    ), True
+
+
+def _is_figure_with_comma(cell: Cell) -> bool:
+    return _FIGURE_WITH_COMMA.fullmatch(str(cell)) is not None
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(".", "").replace(",", ".") if _is_figure_with_comma(cell) else cell
+
+
+def with_single_figures(
+    names: tuple[str, ...], rows: Sequence[TableRow]
+) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
+    """Return names and rows with a column for each figure, where cells hold several between slashes.
+
+    ``Latency (avg/.95/max)`` over ``0.63 / 0.90 / 15.62`` become three columns; ``TPS/QPS`` over one figure
+    two that are equal.
+    """
+    if not any("/" in name for name in names) or any(len(row.cells) != len(names) for row in rows):
+        return names, tuple(rows)
+    columns: list[tuple[str, list[Cell]]] = []
+    for index, name in enumerate(names):
+        cells = [row.cells[index] for row in rows]
+        columns += _single_figures(name, cells) or [(name, cells)]
+    by_row = zip(*(cells for _, cells in columns), strict=True)
+    return (
+        tuple(name for name, _ in columns),
+        tuple(replace(row, cells=cells) for row, cells in zip(rows, by_row, strict=True)),
+    )
+
+
+def _single_figures(name: str, cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]] | None:
+    found = _FIGURES.search(name) if len(name) <= _MAX_NAME else None
+    if found is None:
+        return None
+    parts = [_POINT.sub("p", part.strip()) for part in found.group().split("/")]
+    names = [f"{name[: found.start()]}{part}{name[found.end() :]}" for part in parts]
+    if all(map(metric_named, parts)) and any(map(_is_figure, cells)):
+        return [(part, list(cells)) for part in names]
+    split = [["" for _ in parts] if is_empty(cell) else str(cell).split("/") for cell in cells]
+    fits = all(len(figures) == len(parts) for figures in split) and any(
+        all(map(_is_figure, figures)) for figures in split
+    )
+    columns: list[list[Cell]] = [
+        [figure.strip() for figure in column] for column in zip(*split, strict=False)
+    ]
+    return list(zip(names, columns, strict=True)) if fits else None
+
+
+def _is_figure(cell: Cell) -> bool:
+    return isinstance(cell, int | float) or (cell is not None and is_quantity(cell))
+
+
+def transposed(table: Table) -> Table:
+    """Return the table with its rows for columns.
+
+    The names over its columns are thread counts, products where one is known or has a version, or else
+    configurations; ``Value`` alone names nothing. Every row has the line of the names, since it stands in all
+    of them.
     """
     are_counts = all(map(thread_count, table.names[1:]))
-    names = ("threads" if are_counts else "product", *(str(row.cells[0]) for row in table.rows))
+    is_named = not (len(table.names) == 2 and table.names[1].casefold() in _VALUES)
+    are_products = any((said := said_by(name)).product or said.version for name in table.names[1:])
+    fact = "threads" if are_counts else "product" if are_products else "configuration"
+    names = (fact if is_named else "", *(str(row.cells[0]) for row in table.rows))
     rows = tuple(
         TableRow(
             table.line,
-            (str(thread_count(name)) if are_counts else name, *(row.cells[index] for row in table.rows)),
+            (
+                (str(thread_count(name)) if are_counts else name) if is_named else "",
+                *(row.cells[index] for row in table.rows),
+            ),
         )
         for index, name in enumerate(table.names[1:], start=1)
     )

@@ -170,6 +170,18 @@ def test_links_and_devices_in_a_tar_archive_are_refused():
     )
 
 
+def test_folders_of_a_zip_archive_made_by_an_old_tool_of_windows_are_read():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("res\\t04.txt", "..\\t.txt", "C:\\t.txt"):
+            info = zipfile.ZipInfo(name)
+            info.create_system = 0
+            archive.writestr(info, b"good\n")
+    files, refused, *_ = read(packed.getvalue())
+    assert files == {"res/t04.txt": b"good\n"}
+    assert sorted(refused.values()) == ["its name is absolute", "its name leads out of the archive"]
+
+
 def test_links_and_devices_in_a_zip_archive_are_refused():
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

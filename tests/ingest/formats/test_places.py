@@ -54,6 +54,15 @@ def test_what_stands_above_runs_of_one_workload_names_their_configuration_or_ver
     assert "run in several places of the document" in warning
 
 
+def test_headings_that_are_workloads_or_thread_counts_say_what_the_runs_lack():
+    end = "\n".join(report(100).splitlines()[-2:]) + "\n"
+    parsed = parse(Source(f"## 4 threads\n```\n{end}```\n## 8 threads\n```\n{end}```\n".encode()))[1]
+    assert [(run.threads, run.lost, run.heading) for run in parsed.runs] == [(4, (), ""), (8, (), "")]
+    custom = fenced(100).replace("<builtin: select only>", "Custom query")
+    parsed = parse(Source(f"## read-only\n{custom}## write-only\n{custom}".encode()))[1]
+    assert [(run.workload, run.heading) for run in parsed.runs] == [("read-only", ""), ("write-only", "")]
+
+
 @pytest.mark.parametrize(
     "text",
     [

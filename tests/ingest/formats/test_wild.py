@@ -25,7 +25,6 @@ REFUSED_WITH_REASON = {
     "*iobound_o.qps.abs": "no line names the columns",
     "*_sum.abs1.iobuf.csv": "nothing says what the numbers are",
     "dolthub_*": "nothing says what the numbers under 'MySQL', 'Dolt', 'Multiple' are",
-    "cosminsaracil_*benchmark_summary.csv": "write the units behind their names",
     # broken, cut off, or failed
     "simonklee_*results.csv": "732 cells, where the first line has 12",
     "Percona-Lab-results_201808-*": "sysbench was stopped, or the file is cut off",

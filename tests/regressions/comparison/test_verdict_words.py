@@ -79,7 +79,7 @@ def test_what_is_not_settled_says_how_many_of_what_would_settle_it():
     # So many would nobody measure.
     many = Comparison(1.01, basis="sessions", more_runs=85)
     rather = "measuring both in turns beside a control, or on a quieter machine, tells sooner"
-    assert settling(many) == f"85 more sessions of each would settle it; {rather}"
+    assert verdict_words.what_would_tell([many]) == f"85 more sessions of each would settle it; {rather}."
     assert rather in verdict_words.what_would_tell([likely, many])
     assert rather in verdict_words.note([many], margin=0.02)
     assert settling(Comparison(1.1, verdict="better", basis="runs")) == ""

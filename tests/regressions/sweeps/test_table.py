@@ -285,3 +285,32 @@ def test_however_much_there_is_the_statements_are_as_many(project):
     for threads in (1, 2, 8):
         pools(project, sizes=("8M", "64M", "1G"), repeats=3, threads=threads, environment={"cores": threads})
     assert statements() == few == 21
+
+
+# --- names of configurations ------------------------------------------------------------------------------
+
+
+def test_what_a_name_says_beside_the_settings_is_never_pooled(project):
+    make_runs(
+        [
+            make_record(
+                value,
+                configuration=f"{method}, pool={size}",
+                settings={"pool": str(size)},
+                repetition=repetition,
+            )
+            for method, size, value in (
+                ("fsync", 1, 10),
+                ("fsync", 2, 20),
+                ("direct", 1, 30),
+                ("direct", 2, 60),
+            )
+            for repetition in (1, 2)
+        ],
+        project=project,
+    )
+    found = find_sweep(project, subjects(project)[0], setting="pool")
+    assert [point.runs for point in found.sweep.points] == [2, 2]
+    crossed = find_sweep(project, subjects(project)[0], setting="pool", lines="name:configuration")
+    assert crossed.crossing.lines.values == ("direct", "fsync")
+    assert len(crossed.sweep.points) == 4

@@ -34,6 +34,7 @@ _ANY_PLACE: Final = ("place", "any")
 # More series than this are not named one by one in an address.
 _MAX_IDS: Final = 200
 _MAX_COUNT: Final = 2**31 - 1
+_MAX_PULL_REQUESTS: Final = 6
 _NUMBER: Final = re.compile(r"([0-9]+)")
 
 
@@ -109,6 +110,9 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
     if not texts:
         asked = _asked(project, query)
+        if requests := _pull_requests_alone(project, asked, values):
+            asked = {**asked, "branch": requests}
+            places, values = _offered(project, requests)
         unknown = [
             unknown_value(name, text, sorted(values[name], key=_sort_key(_BY_NAME[name])))
             for name, said in asked.items()
@@ -177,6 +181,19 @@ def _asked(project: Project, query: QueryDict) -> Asked:
                 if thing and alias.name in asked[kind]:
                     asked[kind] = asked[kind] - {alias.name} | {thing.name}
     return {name: values for name, values in asked.items() if values}
+
+
+def _pull_requests_alone(project: Project, asked: Asked, values: Mapping[str, set[str]]) -> set[str]:
+    """Return the branches of the pull requests that alone have what is asked for; ``values`` are of others.
+
+    No statement where nothing is missing, or branches are asked for.
+    """
+    missing = {name: lacking for name, said in asked.items() if (lacking := {*said} - values[name])}
+    if not missing or "branch" in asked:
+        return set()
+    fits = [_fits(_BY_NAME[name], lacking) for name, lacking in missing.items()]
+    found = Series.objects.filter(of_pull_requests(), *fits, project=project).order_by()
+    return set(found.values_list("branch", flat=True).distinct()[:_MAX_PULL_REQUESTS])
 
 
 def _said(query: QueryDict, name: str) -> set[str]:

@@ -54,9 +54,11 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     excluded = _EXCLUDED.get(request.GET.get("excluded", ""))
     found = find_runs(page.project, excluded=excluded, **asked).values_list("pk", flat=True)
     left_out = [] if asked.keys() & _OF_PULL_REQUESTS else names["pull_request"]
-    if left_out:
-        found = found.exclude(of_pull_requests())
-    pages = LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
+    others = found.exclude(of_pull_requests()) if left_out else found
+    pages = LongList(others, _RUNS, request.GET.get("page")).page_asked_for()
+    if left_out and asked and not pages.object_list:
+        # Pull requests alone have what is asked for.
+        left_out, pages = [], LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
     context = {
         "filters": _filters(names, asked, request.GET.get("excluded", "")),
         # What is found by an old name, or written as a package writes it, is known.

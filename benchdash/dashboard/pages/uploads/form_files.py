@@ -114,7 +114,7 @@ def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]", pasted: str = ""
     chosen = files.getlist("file")
     if pasted.strip():
         # Its last line is whole, though a selection has no line end there.
-        text = pasted.replace("\r\n", "\n").rstrip() + "\n"
+        text = pasted.replace("\r\n", "\n").removesuffix("\n") + "\n"
         chosen = [*chosen, SimpleUploadedFile(PASTED_NAME, text.encode("utf-8", "replace"))]
     configurations = [
         *files.getlist("configuration_file"),

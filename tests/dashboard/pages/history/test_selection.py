@@ -53,6 +53,10 @@ def test_what_only_pull_requests_have_is_offered_where_their_branch_is_asked_for
     asked = chosen(project, "branch=pull/12")
     assert said(asked, "workload") == [("new",)]
     assert [one.value for one in chip(asked, "workload").choices] == ["new", "oltp_read_only"]
+    alone = chosen(project, "workload=new")
+    assert (said(alone, "branch"), alone.unknown) == ([("pull/12",)], [])
+    assert [one.value for one in chip(alone, "branch").chosen] == ["pull/12"]
+    assert chosen(project, "workload=none_such").unknown
 
 
 def test_a_project_of_pull_requests_alone_has_results():

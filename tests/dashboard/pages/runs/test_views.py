@@ -114,7 +114,13 @@ def test_runs_of_pull_requests_are_listed_where_they_are_asked_for(client):
     assert "1 run, latest first." in text_of(answer)
     assert 'by their branch, such as <a href="?branch=pull%2F12">pull/12</a>' in text_of(answer)
     assert [chip.name for chip in answer.context["filters"] if chip.leaves_choice] == ["excluded"]
-    for query in ({"branch": "pull/12"}, {"commit": "a" * 40}, {"upload": of_request.upload_id}):
+    asked = (
+        {"branch": "pull/12"},
+        {"commit": "a" * 40},
+        {"upload": of_request.upload_id},
+        {"workload": "new"},
+    )
+    for query in asked:
         assert runs_of(list_of(client, project, **query)) == [of_request.pk]
 
 

@@ -51,9 +51,16 @@ def test_points_that_may_part_thousands_are_warned_of(rates, has_warning):
 
 @pytest.mark.parametrize("head", ["p95", "95%", "avg", "latency", "p95 (ms)", "tps"])
 def test_decimal_commas_under_a_metric_are_no_settings(head):
-    with pytest.raises(FormatError, match="the number '1,20' has a comma") as refused:
-        read(f"threads;QPS;{head}", "16;19543;1,20", "32;22100;3,10")
-    assert refused.value.line == 2
+    report = read(f"threads;QPS;{head}".replace("tps", "TPS"), "16;19543;1,20", "32;22100;3,10")
+    assert [run.readings[1].value for run in report.runs] == [1.2, 3.1]
+    assert report.warnings[0] == "the commas in numbers such as 12,5 are taken for decimal ones"
+
+
+@pytest.mark.parametrize("cells", [("1,200", "3,10"), ("1.5", "3,10"), ("1,234.5", "3,10")])
+def test_commas_that_may_part_thousands_are_refused(cells):
+    with pytest.raises(FormatError, match="has a comma") as refused:
+        read("threads;QPS;p95 (ms)", *(f"{at};19543;{cell}" for at, cell in enumerate(cells, 1)))
+    assert refused.value.line in (2, 3)
 
 
 def test_words_under_a_percentile_are_no_settings():

@@ -134,10 +134,9 @@ def test_published_tables_are_read_or_refused_with_a_sentence_that_helps():
         except FormatError as error:
             outcomes[one["file"]] = error.message
     read_ = Counter(one["outcome"] for one in family if isinstance(outcomes[one["file"]], int))
-    assert read_ == {"refused wrongly": 20}
+    assert read_ == {"refused wrongly": 21}
     sentences = {
         "dolthub": "nothing says what the numbers under",
-        "cosminsaracil": "write the units behind their names",
         "simonklee": "732 cells, where the first line has 12",
         "abs1.iobuf": "nothing says what the numbers are",
     }
@@ -402,6 +401,12 @@ def test_a_typeset_hyphen_is_a_hyphen(hyphen):
     assert figures(read(table.replace("-", hyphen))) == figures(read(table))
 
 
+def test_settings_of_servers_whose_values_are_words_are_settings():
+    rows = "".join(f"{how},{size},1\n" for how in ("fsync", "O_DIRECT") for size in ("128M", "256M"))
+    report = read(f"innodb_flush_method,innodb_buffer_pool_size,tps\n{rows}")
+    assert report.runs[3].settings == {"innodb_flush_method": "O_DIRECT", "innodb_buffer_pool_size": "256M"}
+
+
 def test_thread_counts_over_columns_may_have_separators_of_thousands():
     report = read("p95 (ms)\n\nConcurrent clients 512 1,024 2,048\nMariaDB 1 2 3\n")
     assert [run.threads for run in report.runs] == [512, 1024, 2048]
@@ -473,7 +478,7 @@ def test_the_sender_knows_better_than_the_title():
         ("pg1222,33781\npg1323,33740\n", "no line names the columns"),
         ("pg1222,1.006\npg1323,1.019\n", "are these relative figures?"),
         ("6002\t12526\tx.my5649.x6d\n7241\t14053\tx.my5731.x6d\n", "no line names the columns"),
-        ("throughput,read_avg,database\n44130.6,252.4,redis\n", "write the units behind their names"),
+        ("hits,read_avg,database\n44130.6,252.4,redis\n", "write the units behind their names"),
         ("a,b,c\nx,12,13\ny,14,15\n", "nothing says what the numbers under 'b', 'c' are"),
     ],
 )
@@ -507,3 +512,122 @@ def test_the_size_of_an_index_is_measured_and_the_size_of_a_pool_is_set():
     report = read("version,qps,index_size (MB),pool_size\n8.0.35,1200,340,128\n8.4.0,1300,240,256\n")
     assert {one.metric for run in report.runs for one in run.readings} == {"qps", "index_size"}
     assert [run.configuration for run in report.runs] == ["pool_size=128", "pool_size=256"]
+
+
+# --- what people write into heads and cells ----------------------------------------------------------------
+
+
+def markdown(*lines, above=""):
+    head, *rows = (f"| {' | '.join(line.split(';'))} |" for line in lines)
+    return "\n".join([above, "", head, "|---" * head.count(" |") + "|", *rows, ""])
+
+
+def readings_of(text):
+    return [{one.metric: one.value for one in run.readings} for run in read(text).runs]
+
+
+@pytest.mark.parametrize(
+    ("head", "cell", "metric", "value"),
+    [
+        ("avg_lat_ms", "1.5", "latency_avg", 1.5),
+        ("latency_95p", "1.5", "latency_p95", 1.5),
+        ("Latency (us,99%)", "1500", "latency_p99", 1.5),
+        ("Average ms", "1.5", "latency_avg", 1.5),
+        ("P99 Millis", "1.5", "latency_p99", 1.5),
+        ("p50", "1500 us", "latency_p50", 1.5),
+        ("err_per_s", "0.5", "errors_per_s", 0.5),
+        ("RPS", "120", "ops_per_s", 120),
+        ("Requests/sec", "120", "ops_per_s", 120),
+        ("OPS", "120", "ops_per_s", 120),
+        ("rows/s", "120", "rows_per_s", 120),
+        ("Read QPS", "120", "reads_per_s", 120),
+        ("Latency max", "1,512 ms (cold)", "latency_max", 1512),
+    ],
+)
+def test_a_head_names_its_metric_in_any_words(head, cell, metric, value):
+    (found,) = readings_of(markdown(f"Threads;TPS;{head}", f"4;800;{cell}"))
+    assert found == {"tps": 800, metric: value}
+
+
+@pytest.mark.parametrize(
+    ("times", "factor", "unit"),
+    [((0.0861, 0.0877), 1000, "s"), ((86.1, 87.7), 1, "ms"), ((86100, 87700), 1e-3, "us")],
+)
+def test_times_without_a_unit_are_as_long_as_threads_over_rate(times, factor, unit):
+    text = markdown(
+        "Threads;QPS;Avg latency",
+        *(f"{at};{at * 11.6};{one}" for at, one in zip((10, 40), times, strict=True)),
+    )
+    assert [one["latency_avg"] for one in readings_of(text)] == pytest.approx([one * factor for one in times])
+    assert [f"write '({unit})' behind it" in warning for warning in read(text).warnings] == [True]
+
+
+def test_several_figures_in_a_cell_are_a_column_each():
+    text = markdown(
+        "Threads;TPS/QPS;Latency (avg/.95/max)", "8;4,817;0.63 / 0.90 / 15.6", "16;9,100;0.7 / 1.0 / -"
+    )
+    assert readings_of(text) == [
+        {"tps": 4817, "qps": 4817, "latency_avg": 0.63, "latency_p95": 0.9, "latency_max": 15.6},
+        {"tps": 9100, "qps": 9100, "latency_avg": 0.7, "latency_p95": 1.0},
+    ]
+
+
+def test_metrics_beside_the_rows_need_no_name_over_their_values():
+    (run,) = read(markdown("Metric;Value", "TPS;4,844", "P99 latency;18.81 ms", "Clients;50")).runs
+    assert (run.threads, run.product, run.configuration) == (50, None, None)
+    before, after = read(markdown("Metric;Before;After", "P50;3.1 ms;1.2 ms", "P99;13 ms;8 ms")).runs
+    assert (before.configuration, after.configuration, after.readings[1].value) == ("Before", "After", 8)
+
+
+def test_a_remark_or_a_sign_is_no_configuration():
+    text = markdown(
+        "Clients;OK;TPS;Read latency;Verdict",
+        "8;✅;2,730;1 ms;",
+        "32;✅;4,001;10 ms scan;peak, then less",
+        "64;⚠️;4,000;2 ms;",
+    )
+    report = read(text)
+    assert {run.configuration for run in report.runs} == {None}
+    assert [len(run.readings) for run in report.runs] == [2, 1, 2]
+    assert "line 6: '10 ms scan' is not a number; left out" in report.warnings
+
+
+def test_counts_of_queries_are_no_workloads_and_clocks_no_metrics():
+    counts = read("Script,Queries,TPS\ninsert,12345,451.7\nselect,99345,2451.7\n")
+    assert [run.workload for run in counts.runs] == ["insert", "select"]
+    moments = "Script,Time (s),Threads,TPS\n" + "".join(f"insert,{at},8,45{at}.7\n" for at in (4, 8, 12))
+    assert "each row is a moment of it" in error_of(moments)[1]
+
+
+def test_times_in_several_units_are_one_metric_in_one():
+    text = markdown("Threads;TPS;Compile", "1;20;90 s", "2;30;1500 ms")
+    assert [one["compile"] for one in readings_of(text)] == [90000, 1500]
+    mixed = read(markdown("Threads;TPS;Load", "1;20;11.6 days", "2;30;5.5 hours"))
+    assert [run.options for run in mixed.runs] == [{"Load": "11.6 days"}, {"Load": "5.5 hours"}]
+
+
+def test_a_version_of_a_tool_or_of_one_of_two_is_none_of_the_results():
+    rows = ("Threads;TPS", "8;2,730")
+    (run,) = read(markdown(*rows, above="OceanBase CE 4.4.2.1, measured with sysbench 1.0.20")).runs
+    assert (run.product, run.version) == ("OceanBase", "4.4.2.1")
+    (run,) = read(markdown(*rows, above="Tool: go-ycsb v1.0.3 against MySQL")).runs
+    assert run.version is None
+    first, second = read(markdown("Target;Threads;TPS", "ours;8;1", "mysql;8;2", above="Ours vs MySQL")).runs
+    assert (first.product, second.product) == ("ours", "mysql")
+
+
+def test_a_table_of_figures_that_is_not_read_is_named():
+    text = markdown("Threads;TPS", "8;2,730") + markdown("Data set;BestQPS", "a;4.1", "b;3.9", above="Peaks")
+    assert (
+        "line 8: the table under 'Data set', 'BestQPS' was not read: nothing says what its numbers are"
+        in read(text).warnings
+    )
+
+
+def test_columns_without_names_are_numbered_where_the_sender_names_the_metric():
+    report = read("hot-points,11637,2294\npoint-query,33534,31327\n", metric="qps")
+    assert [(run.workload, run.column, run.product) for run in report.runs[:2]] == [
+        ("hot-points", "col1", None),
+        ("hot-points", "col2", None),
+    ]
+    assert "say in 'map' what each is" in report.warnings[0]

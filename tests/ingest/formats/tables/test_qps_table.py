@@ -189,7 +189,11 @@ def test_numbers_keep_all_their_digits():
     ("text", "line", "message"),
     [
         ("query,A-1\nDO 1,1,000\n", 2, "3 cells, where the first line has 2"),
-        ('query,A-1\nDO 1,"1,00"\n', 2, "the number '1,00' has a comma; write digits and a decimal point"),
+        (
+            'query,A-1\nDO 1,"1,000"\nDO 2,999.5\nDO 3,1500\n',
+            2,
+            "the number '1,000' has a comma; write digits and a decimal point",
+        ),
         ("query,A-1\nDO 1,NotANumber\n", 2, "'NotANumber' is not a number"),
         ("query,A-1\nDO 1,inf\n", 2, "'inf' is not a number"),
         ("query,A-1\nDO 1,-5\n", 2, "-5 is negative, which no rate and no time can be"),
@@ -325,7 +329,7 @@ def test_a_block_that_cannot_be_understood_is_refused_with_its_line(text, line, 
     [
         (
             "a,4533,3927\nb,24515,21618\n",
-            "no line names the columns; write 'query' and their versions above them",
+            "no line names the columns; write one above them, such as 'query,mysql-8.0,mysql-8.1', or",
         ),
         ("a\t0.87\t0.63\nb\t1.44\t1.27\n", "no number reaches 10: are these relative figures? Upload the"),
     ],
@@ -409,7 +413,7 @@ def test_a_drawn_table_may_have_a_row_for_each_result_and_text_around_it():
     [
         ("| query | A-1 |\n|---|---|\n| DO 1 | 5 |\n| DO 2\n", 4, "1 cell, where the first line has 2"),
         (" query | A-1 \n-------+-----\n DO 1  |   5\n(2 rows)\n", 4, "'(2 rows)' stands under 1 row"),
-        ("query;A-1\nDO 1;1,5\n", 2, "the number '1,5' has a comma; write digits and a decimal point"),
+        ("query;A-1\nDO 1;1,500\n", 2, "the number '1,500' has a comma; write digits and a decimal point"),
     ],
 )
 def test_a_drawn_table_that_cannot_be_understood_is_refused_with_its_line(text, line, message):
