@@ -52,9 +52,9 @@ _MEASURED_WORDS = frozenset({
     "aborts", "achieved", "active", "busy", "deadlocks", "error", "errors", "exceptions", "failed",
     "failures", "retries", "timeouts",
     "%", "average", "avg", "dump", "free", "growth", "hit", "hits", "index", "max", "mean",
-    "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent", "rate",
-    "ratio", "read", "reads", "recall", "rss", "total", "usage", "usec", "used", "util",
-    "utilization", "wal", "write", "writes", "written",
+    "idle", "iowait", "median", "min", "miss", "misses", "p50", "p95", "p99", "peak", "per", "percent",
+    "rate", "ratio", "read", "reads", "recall", "rss", "steal", "sys", "total", "usage", "usec", "used",
+    "user", "util", "utilization", "wal", "write", "writes", "written",
 })
 # fmt: on
 # They name a run or say when and where it ran; they differ between repetitions and mean nothing there.
@@ -467,7 +467,7 @@ class _Understanding:
             said_by(part).workload for part in parts
         )
         has_own_runs = (
-            "" not in parts and not names_operations and (len(parts) > 1 or any(map(_names_product, parts)))
+            "" not in parts and not names_operations and (len(parts) > 1 or any(map(_names_run, parts)))
         )
         for column in found:
             if column not in values:
@@ -692,9 +692,9 @@ def _bare(part: str) -> str:
     return part.partition("(")[0].strip().casefold()
 
 
-def _names_product(part: str) -> bool:
+def _names_run(part: str) -> bool:
     said = said_by(part)
-    return bool(said.product or said.version)
+    return bool(said.product or said.version or said.workload)
 
 
 def _words(name: str) -> set[str]:

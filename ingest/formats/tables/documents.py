@@ -41,7 +41,9 @@ from ingest.formats.tables.table import (
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
 _MAX_LINES_OF_TEXT = 60
 _MAX_TITLES = 10
-_MEASURED = re.compile(r"[qt]ps|ops|/s\b|latency|throughput|p9[059]|[0-9]\s?[muµ]s\b|recall", re.IGNORECASE)
+_MEASURED = re.compile(
+    r"[qt]ps|ops|/s\b|/op\b|latency|throughput|p9[059]|[0-9]\s?[muµ]s\b|recall|\btime\b", re.IGNORECASE
+)
 _MAX_TITLE_WORDS = 25
 _MAX_NAME_WORDS = 10
 
@@ -146,12 +148,21 @@ def _unread(blocks: Sequence[DocumentBlock], lines: Sequence[str], read: Contain
             f"line {drawn.index + 1}: the table under {', '.join(map(repr, drawn.names[:3]))} was not read: "
             "nothing says what its numbers are"
             for drawn in tables
-            if holds_numbers(drawn) and _MEASURED.search(_words_of(drawn))
+            if _MEASURED.search(_words_of(drawn) if holds_numbers(drawn) else _measured_names(drawn))
         ]
     )
 
 
 # --- one table --------------------------------------------------------------------------------------------
+
+
+def _measured_names(drawn: DrawnTable) -> str:
+    """Return the names of the columns that hold nothing but figures."""
+    cells = {
+        name: [str(row.cells[at]) for row in drawn.rows if at < len(row.cells)]
+        for at, name in enumerate(drawn.names)
+    }
+    return " ".join(name for name, column in cells.items() if column and all(map(is_quantity, column)))
 
 
 def _words_of(drawn: DrawnTable) -> str:

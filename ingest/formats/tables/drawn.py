@@ -148,7 +148,7 @@ def times_statistics(names: Sequence[str], rows: Sequence[TableRow]) -> bool:
 
 
 def _says_in_cells(drawn: DrawnTable) -> bool:
-    return metric_of_cells(cell for row in drawn.rows for cell in row.cells[1:]) is not None
+    return metric_of_cells(drawn.names[0], drawn.rows) is not None
 
 
 def holds_numbers(drawn: DrawnTable) -> bool:

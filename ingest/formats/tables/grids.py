@@ -1,7 +1,7 @@
 """Tables with a name or a thread count over every column and beside every row: one value in each cell."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from benchdash.results.readings import LOWER
@@ -34,6 +34,7 @@ _QUERY_HEADS = frozenset({"query", "queries"})
 # Ratios stay below this; in a table of rates at least one number does not.
 _MIN_RATE = 10
 _MIN_RELATIVE_ROWS = 3
+_SECONDS = frozenset({"s", "sec", "seconds"})
 _UNIT_BEHIND = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[A-Za-zµ%/]{1,10})[)\]]")
 # The queries of TPC-H and TPC-DS are timed, mostly.
 _NUMBERED_QUERY = re.compile(r"(?:Q(?:uery)?[ .#]?[0-9]+[a-z]?|total|sum|geo.*)", re.IGNORECASE)
@@ -112,11 +113,19 @@ def _metric_in(unit: str, table: Table) -> Metric | None:
     """
     if any(names_metric(text) for _, text in table.titles):
         return None
-    if unit in {"s", "sec", "seconds"}:
-        return Metric("total_time")
-    if time_factor(unit):
-        return Metric("time", unit=unit, direction=LOWER, is_own=True, is_declared=True)
+    if metric := _time_in({unit}):
+        return metric
     raise FormatError(NOTHING_SAYS, table.line)
+
+
+def _time_in(units: Collection[str]) -> Metric | None:
+    """Return the time of queries that figures with these units are; None where one is no unit of time."""
+    if not units or not all(map(time_factor, units)):
+        return None
+    if _SECONDS.issuperset(units):
+        return Metric("total_time")
+    unit = next(iter(units)) if len(units) == 1 else "ms"
+    return Metric("time", unit=unit, direction=LOWER, is_own=True, is_declared=True)
 
 
 def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
@@ -229,7 +238,7 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
     texts = [(line, text) for line, text in table.titles]
     found = [(line, text, mention) for line, text in texts for mention in title_mentions(in_english(text))]
     if not found:
-        metric = sent or table.metric or _metric_of_cells(table)
+        metric = sent or table.metric or metric_of_cells(table.names[0], table.rows)
         are_numbered = all(_NUMBERED_QUERY.fullmatch(str(row.cells[0])) for row in table.rows)
         if (
             metric is None
@@ -289,19 +298,16 @@ def _workload(name: str) -> str | None:
     return None if name.casefold() in _EMPTY_TITLES else name
 
 
-def _metric_of_cells(table: Table) -> Metric | None:
-    """Return the metric that all cells name behind their numbers: ``17,109 QPS``."""
-    return metric_of_cells(cell for row in table.rows for cell in row.cells[1:])
-
-
-def metric_of_cells(cells: Iterable[Cell]) -> Metric | None:
-    """Return the metric that all cells with numbers name behind them."""
+def metric_of_cells(head: str, rows: Iterable[TableRow]) -> Metric | None:
+    """Return the metric that all cells with numbers name: ``17,109 QPS``, or of queries ``12.1 s``."""
     units = {
         found.unit
-        for cell in cells
+        for row in rows
+        for cell in row.cells[1:]
         if isinstance(cell, str) and (found := quantity(cell)) and found.unit not in {"x", "×", "倍", "%"}
     }
-    return metric_named(units.pop()) if len(units) == 1 else None
+    named = metric_named(next(iter(units))) if len(units) == 1 else None
+    return named or (_time_in(units) if heads_workloads(head) else None)
 
 
 def _has_unit(table: Table) -> bool:

@@ -89,6 +89,11 @@ _NOTES = frozenset(
         *("status", "finding", "observation", "verdict"),
     }
 )
+# How far figures scatter, in the unit of these; of errors that happened there is a count.
+_SPREAD = re.compile(
+    r"(?:score )?err(?:or)? ?[(\[].*|(?:(?:std|standard) ?\.? ?dev(?:iation)?|stdev)(?: ?[(\[].*)?"
+    r"|margin of error.*|±.*"
+)
 _TIMES = frozenset(
     {
         *(
@@ -103,7 +108,6 @@ _TIMES = frozenset(
             "minute",
             "hour",
             "t",
-            "date",
         ),
         *("datetime", "time s", "elapsed s", "time sec", "elapsed time"),
     }
@@ -155,7 +159,8 @@ class ColumnHead:
 
     @property
     def is_note(self) -> bool:
-        return _words(self.text) in _NOTES
+        words = _words(self.text)
+        return words in _NOTES or _SPREAD.fullmatch(words) is not None
 
     @property
     def is_database(self) -> bool:
@@ -215,7 +220,7 @@ def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
     has_metric = bool(named) or any(head.is_declared for head in heads)
     has_value = "value" in meanings and not {"metric", "unit"}.isdisjoint(meanings)
     is_named = not _NAMING.isdisjoint(meanings)
-    is_curve = "threads" in meanings and "time" not in meanings and not any(map(is_of_time, names))
+    is_curve = "threads" in meanings and not any(map(is_of_time, names))
     is_of_benchmark = any(_OF_BENCHMARKS.fullmatch(one.metric.name) for one in named)
     names_rows = may_name_rows and len(heads) > 1 and heads[0].is_unknown and not is_of_time(heads[0].text)
     names_rows = names_rows or any(head.is_database and _words(head.text) != "system" for head in heads)

@@ -76,6 +76,8 @@ _PHRASE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# What stands bare beside such a word: lat_95, latency 99.
+_RANKS_OF_TIMES = frozenset({"50", "75", "90", "95", "99", "99.9", "99.99"})
 _LATENCY_WORDS = frozenset({"lat", "latency", "latencies", "response", "time", "times", "rt"})
 _STATISTIC_BESIDE = re.compile(
     rf"(?<![\w.])(?P<statistic>{_STATISTIC})(?!\w)(?:\s*[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?", re.IGNORECASE
@@ -276,7 +278,9 @@ def _metric_named(head: str) -> Metric | None:
     if text == "OPS" or name == "rps":
         return Metric("ops_per_s")
     if name in _THROUGHPUT_NAMES and (own := own_metric(text)):
-        return replace(own, direction=HIGHER, is_declared=True)
+        # Throughput (req/s) is a rate that is known; in MB/s, or without a unit, it is one of the project.
+        known = _metric_named(own.unit) if own.unit and own.direction == UNKNOWN else None
+        return known or replace(own, direction=HIGHER, is_declared=True)
     if (time := _time_in_words(text)) and not time.lacks_unit:
         return time.metric
     for mention in mentions(text):
@@ -295,6 +299,8 @@ def _time_in_words(head: str) -> "MetricHead | None":
     ``p95 (ms)``, ``avg_lat_ms``, ``Latency (ms;95%)``.
     """
     words = [word.strip(".") for word in _PARTS_OF_TIME.split(head.lower()) if word.strip(".")]
+    if not _LATENCY_WORDS.isdisjoint(words):
+        words = [f"p{word}" if word in _RANKS_OF_TIMES else word for word in words]
     words = " ".join(words).replace("th percentile", "th").replace("% percentile", "%").split()
     statistics = [word for word in words if _BARE_STATISTIC.fullmatch(word)]
     units = [word for word in words if word in _TIMES]
@@ -339,7 +345,7 @@ def metric_of_head(head: str) -> MetricHead | None:
         return time
     found = list(mentions(text))
     if not found:
-        return _statistic_beside(text)
+        return _mean_rate(text) or _statistic_beside(text)
     if len(found) != 1 or _QUOTIENT.match(text[found[0].end :]):
         return None
     (mention,) = found
@@ -353,13 +359,22 @@ def metric_of_head(head: str) -> MetricHead | None:
     return MetricHead(mention.metric, of, mention.lacks_unit)
 
 
+def _mean_rate(text: str) -> MetricHead | None:
+    """Return the rate of a head such as ``avg_tps`` or ``qps_mean``."""
+    words = text.casefold().split("_")
+    rest = [word for word in words if _STATISTICS.get(word) != "latency_avg"]
+    metric = _metric_named(rest[0]) if len(rest) == 1 < len(words) else None
+    return MetricHead(metric) if metric and metric.normal_unit.startswith("1/") else None
+
+
 def _statistic_beside(text: str) -> MetricHead | None:
-    """Return the response time of a head such as ``V4.0 p95 (ms)``, which names its unit or a version."""
+    """Return the response time that a head names with its unit, or beside a version, product or workload."""
     found = _STATISTIC_BESIDE.search(text)
     if found is None or _BARE_STATISTIC.fullmatch(text):
         return None
     of = " ".join(filter(None, (_words_beside(text[: found.start()]), _words_beside(text[found.end() :]))))
-    if not of or (not found["unit"] and not said_by(of).version):
+    said = said_by(of)
+    if not of or not (found["unit"] or said.version or said.product or said.workload):
         return None
     metric = Metric(_statistic(found["statistic"]))
     return MetricHead(metric.in_unit(found["unit"], 1) if found["unit"] else metric, of, not found["unit"])

@@ -19,7 +19,7 @@ from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, table_of_nothing
 from ingest.formats.tables.entries import distinct_runs, warnings_of_points
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
-from ingest.formats.tables.heads import head_of
+from ingest.formats.tables.heads import head_of, is_of_time
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
 from ingest.formats.tables.reading import read_columns
 from ingest.formats.tables.separated import (
@@ -88,7 +88,8 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
     if names := names_of_numbers(lines):
         if any(head_of(name).named for name in names):
-            return NearMiss(NOTHING_MEASURED, 1)
+            first = re.split(r"[,;\t|]", next(filter(str.strip, lines)))[0].strip()
+            return NearMiss(_moments(first) if is_of_time(first) else NOTHING_MEASURED, 1)
         shown = ", ".join(map(repr, names[:4]))
         return NearMiss(
             f"none of the columns {shown} is a metric that benchdash knows; write the units behind their "
@@ -96,6 +97,13 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
             1,
         )
     return None
+
+
+def _moments(first: str) -> str:
+    return (
+        f"{first!r} makes the rows moments of one run; call it 'started_at' if each row is a run of its own, "
+        "or send what the tool itself printed"
+    )
 
 
 def _what_is_missing(table: Table) -> str:

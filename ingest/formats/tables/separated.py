@@ -16,7 +16,7 @@ from ingest.formats.tables.heads import (
     tell_runs,
 )
 from ingest.formats.tables.layouts import ends_in_prose, is_title, trimmed
-from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow
+from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow, with_point
 
 _SEPARATORS = (",", "\t", ";", "|")
 _MAX_LINES_ABOVE = 10
@@ -80,6 +80,8 @@ def find_separated(lines: Sequence[str], index: int, *, is_sure: bool = False) -
         if not 1 < len(names) <= MAX_COLUMNS or not any(names):
             continue
         first_row = _cells(next((line for line in lines[index + 1 :] if line.strip()), ""), separator)
+        if separator == ";":
+            first_row = tuple(map(with_point, first_row))
         may_name_rows = separator != "|" and _numbers_follow(names, first_row)
         above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
         heads_numbers = is_sure and separator != "|" and heads_of_numbers(names, first_row)

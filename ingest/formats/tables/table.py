@@ -16,7 +16,7 @@ MAX_COLUMNS = 1_000
 _MAX_NAME = 200
 # avg/.95/max
 _FIGURES = re.compile(r"[^\s/()\[\],]+(?:\s*/\s*[^\s/()\[\],]+)+")
-_FIGURE_WITH_COMMA = re.compile(r"\s*[0-9][0-9.]*(?:,[0-9]+|\.[0-9]+)(?:\s?[A-Za-zµ%/]{1,12})?\s*")
+_FIGURE_WITH_COMMA = re.compile(r"\s*(?:[0-9][0-9.]*,[0-9]+|[0-9]+\.[0-9]+)(?:\s?[A-Za-zµ%/]{1,12})?\s*")
 # Three digits may be thousands; two are parts.
 _DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9}(?:\.[0-9]{3})*,(?![0-9]{3}(?![0-9]))[0-9]+(?![0-9.,])")
 _POINT = re.compile(r"^\.(?=[0-9]{2}$)")
@@ -61,11 +61,12 @@ def with_decimal_points(rows: Sequence[TableRow]) -> tuple[Sequence[TableRow], b
 
     They are certain where no number has a decimal point and none may have commas between its thousands.
     """
-    numbers = [str(cell) for row in rows for cell in row.cells if _is_figure_with_comma(cell)]
+    # The first column names the rows, with versions such as 10.11.
+    numbers = [str(cell) for row in rows for cell in row.cells[1:] if _is_figure_with_comma(cell)]
     if not any("," in cell for cell in numbers) or not all(map(_DECIMAL_COMMA.match, numbers)):
         return rows, False
     return tuple(
-        replace(row, cells=tuple(_with_point(str(cell)) if cell else cell for cell in row.cells))
+        replace(row, cells=tuple(with_point(str(cell)) if cell else cell for cell in row.cells))
         for row in rows
     ), True
 
@@ -74,7 +75,8 @@ def _is_figure_with_comma(cell: Cell) -> bool:
     return _FIGURE_WITH_COMMA.fullmatch(str(cell)) is not None
 
 
-def _with_point(cell: str) -> str:
+def with_point(cell: str) -> str:
+    """Return a figure with a point for its decimal comma: ``12345.6`` for ``12.345,6``."""
     return cell.replace(".", "").replace(",", ".") if _is_figure_with_comma(cell) else cell
 
 

@@ -631,3 +631,59 @@ def test_columns_without_names_are_numbered_where_the_sender_names_the_metric():
         ("hot-points", "col2", None),
     ]
     assert "say in 'map' what each is" in report.warnings[0]
+
+
+def test_a_statistic_of_a_product_or_workload_is_a_response_time():
+    text = markdown("Threads;MariaDB p95;MySQL p95", "8;1.3 ms;1,450 us".replace(",", ""))
+    assert [(run.product, run.readings[0].value) for run in read(text).runs] == [
+        ("MariaDB", 1.3),
+        ("MySQL", 1.45),
+    ]
+    rows = ("oltp_read_only QPS;204123;199211", "oltp_read_only p95;3.1;3.2")
+    report = read(markdown(";10.6.19;10.11.9", *rows))
+    assert [(run.version, run.workload) for run in report.runs] == [
+        ("10.6.19", "oltp_read_only"),
+        ("10.11.9", "oltp_read_only"),
+    ]
+    assert readings_of(markdown(";10.6.19;10.11.9", *rows))[1] == {"qps": 199211, "latency_p95": 3.2}
+
+
+def test_heads_of_scripts_name_known_metrics_and_shares_of_the_cpu_are_no_settings():
+    text = "run_id,date,engine,threads,avg_tps,lat_95,cpu_sys\n1,2026-09-01,innodb,8,1200,8.1,12\n"
+    report = read(f"{text}2,2026-09-01,innodb,16,2200,9.1,16\n")
+    assert [run.configuration for run in report.runs] == ["innodb", "innodb"]
+    assert {one.metric for one in report.runs[0].readings} == {"tps", "latency_p95", "cpu_sys"}
+    assert readings_of(markdown("Product;Throughput (req/s)", "Redis 7.2;1.2M")) == [{"ops_per_s": 1_200_000}]
+
+
+def test_times_in_every_cell_say_what_a_table_of_queries_holds():
+    found = readings_of(markdown("Query;PG16;PG17", "Q1;12.1s;11.9s", "Q2;350ms;1.01s"))
+    assert found == [{"time": 12100}, {"time": 11900}, {"time": 350}, {"time": 1010}]
+    assert readings_of(markdown("Query;A;B", "Q1;12.1 s;11.9 s")) == [
+        {"total_time": 12.1},
+        {"total_time": 11.9},
+    ]
+
+
+def test_decimal_commas_are_read_beside_versions_that_name_the_rows():
+    text = ";oltp_read_only;oltp_read_write\n8.0.36;12.345,6;4.567,8\n8.4.0;12.001,2;4.600,1\n"
+    assert "nothing says what the numbers under 'oltp_read_only'" in error_of(text)[1]
+    report = read(text, metric="tps")
+    assert [(run.version, run.readings[0].value) for run in report.runs[::2]] == [
+        ("8.0.36", 12345.6),
+        ("8.4.0", 12001.2),
+    ]
+
+
+def test_how_far_figures_scatter_is_no_metric():
+    text = markdown("Benchmark;Ops/sec;Error (±)", "encode;1234;12", "decode;2234;22")
+    assert readings_of(text) == [{"ops_per_s": 1234}, {"ops_per_s": 2234}]
+    times = markdown("Benchmark;Avg time;Unit", "encode;12.4;us/op", above="The times")
+    assert any("the table under 'Benchmark', 'Avg time'" in one for one in read(text + times).warnings)
+
+
+def test_a_time_before_each_row_asks_whether_rows_are_runs():
+    text = "timestamp,vus,tps\n2026-10-01T10:00:00Z,10,900.1\n2026-10-01T10:10:00Z,50,4010.2\n"
+    assert "call it 'started_at' if each row is a run of its own" in error_of(text)[1]
+    report = read(text.replace("timestamp", "started_at"))
+    assert [run.threads for run in report.runs] == [10, 50]
