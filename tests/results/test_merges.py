@@ -243,9 +243,9 @@ def test_the_command_lists_merges_previews_one_and_takes_it_apart(project, alice
     one = the_merge(project)
     assert command() == f"{one.pk}: hardware 'bxo' → 'box', {one.at:%Y-%m-%d}\n"
     would = command(str(one.pk), "--dry-run")
-    assert "1 runs came in under the name 'bxo' since, and stay with 'box':" in would
+    assert "1 run came in under the name 'bxo' since, and stay with 'box':" in would
     assert f"run {later.pk} of upload {later.upload_id}" in would
-    assert "hardware 'bxo' → 'box': would be taken apart, 1 runs of 1 uploads and 1 series" in would
+    assert "hardware 'bxo' → 'box': would be taken apart, 1 run of 1 upload and 1 series" in would
     assert not Hardware.objects.filter(name="bxo").exists()
     assert "taken apart, 2 runs of 2 uploads" in command(str(one.pk), "--with-later", "--reason", "two")
     assert Hardware.objects.filter(name="bxo").exists()

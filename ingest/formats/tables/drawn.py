@@ -141,6 +141,8 @@ def tells_results(drawn: DrawnTable, titles: Sequence[str]) -> bool:
 
 def times_statistics(names: Sequence[str], rows: Sequence[TableRow]) -> bool:
     """Return whether statistics such as ``p95`` stand over times with units, and something before them."""
+    if is_of_another_format(names):
+        return False
     ranked = [index for index, head in enumerate(heads_of(names)) if index and head.statistic]
     cells = [row.cells[index] for index in ranked for row in rows if index < len(row.cells)]
     figures = [quantity(str(cell)) for cell in cells if not is_missing(str(cell))]

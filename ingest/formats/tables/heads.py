@@ -243,7 +243,7 @@ def is_transposed(names: Sequence[str], labels: Sequence[object]) -> bool:
 def is_of_another_format(names: Iterable[str]) -> bool:
     """Return whether it is a table of JMH or of the insert benchmark, which other formats read."""
     words = {name.casefold() for name in names}
-    return not words.isdisjoint({"score", "mean"}) or {"ips", "tag"} <= words
+    return not words.isdisjoint({"score", "mean"}) or {"ips", "tag"} <= words or {"ips", "rpq"} <= words
 
 
 def is_of_time(name: str) -> bool:

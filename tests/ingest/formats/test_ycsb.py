@@ -320,7 +320,7 @@ def test_reports_that_a_document_indents_and_that_begin_with_the_rate_are_runs_o
     text = f"Workload A:\n\n{turned}\n\nWorkload B:\n\n{turned}\n"
     assert ycsb.recognise(text.encode())
     parsed = ycsb.parse(Source(text.encode()))
-    assert [run.heading for run in parsed.runs] == ["Workload A", "Workload B"]
+    assert [run.workload for run in parsed.runs] == ["Workload A", "Workload B"]
 
 
 def test_sections_without_a_rate_are_read_with_the_commands_of_their_own_block():

@@ -68,6 +68,9 @@ def imported(client, project, files=FILES, **fields):
     archive = Upload.objects.filter(is_archive=True).latest("pk")
     tasks.import_upload(archive.pk)
     archive.refresh_from_db()
+    client.get(
+        url("upload", project, archive.pk)
+    )  # opens the chart where these are its project's first results
     return archive
 
 

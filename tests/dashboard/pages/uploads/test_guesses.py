@@ -125,7 +125,7 @@ def test_guesses_are_for_those_who_may_upload(client, project):
 def test_a_pasted_text_is_a_file_without_a_script_too(client, project, member):
     upload(client, project, pasted=READS.decode().replace("\n", "\r\n"))
     stored = Upload.objects.get()
-    assert (stored.name, stored.state, stored.raw.size) == ("pasted.txt", "imported", len(READS.rstrip()) + 1)
+    assert (stored.name, stored.state, stored.raw.size) == ("pasted.txt", "imported", len(READS))
     answer = client.post(address(project), {"step": "check", "pasted": "  \n"})
     assert "Choose a result file first" in text_of(answer)
 
