@@ -15,6 +15,7 @@ _MAX_KEYS = 8
 _KEY = re.compile(r'"([^"\\\n]{1,60})"\s*:')
 _JSON = re.compile(r"\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\[{\"\]]|-?[0-9.]+\s*,|$)|\")")
 _MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
+_HTML_TABLE = re.compile(r"<t[rd]\b[^<>]*>", re.IGNORECASE)
 
 
 def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
@@ -31,6 +32,11 @@ def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
         return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
     if _JSON.match(head):
         return _refusal_of_json(head)
+    if found := _HTML_TABLE.search(head):
+        return FormatError(
+            "its table is written in HTML; copy it from the page that a browser shows, and send that text",
+            head.count("\n", 0, found.start()) + 1,
+        )
     if _MARKUP.match(head.lstrip()):
         return FormatError(
             "a web page or another document, not a result file; send the text of its results or tables", 1

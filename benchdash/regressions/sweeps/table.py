@@ -49,6 +49,8 @@ from benchdash.results.versions import release_line
 
 MAX_VALUES: Final = 24
 _MAX_LENGTH: Final = 300
+# What people vary; facts of machines and names of configurations come along with it.
+_CHOSEN_KINDS: Final = frozenset({"setting", "parameter", "option"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +170,15 @@ def find_sweep(
     hardware: str = "",
     only: Sequence[str] = (),
     numbers_along: bool = False,
+    crosses: bool = False,
 ) -> Found:
     """Find what varies of a subject, and the sweep asked for, or that with most values; six statements.
 
     ``setting`` is the key or name of a factor, ``base`` one of its values, ``hardware`` the name of a machine
     and ``only`` are other conditions, each ``key=value``. ``lines`` is a second factor to cross it with;
     ``base`` is then the name of a pair, such as ``8M / fsync``. With ``numbers_along`` the two change places
-    where only the second has numbers.
+    where only the second has numbers. With ``crosses``, where neither is asked for, a second setting that was
+    varied too is crossed with the first.
     """
     groups = groups_of(project, subject)
     machines = sorted(_machines(groups))
@@ -188,18 +192,29 @@ def find_sweep(
         if setting
         else next((one for one in offered if one != second), None)
     )
+    swept, counted = None, groups
+    if chosen and second in (None, chosen):
+        counted = conditions.on_one_machine(groups, chosen.factor)
+        swept = conditions.sweep(counted, chosen.factor, base=base, most=MAX_VALUES)
+        if crosses and swept and not setting:
+            second = _varied_too(swept, offered)
     if chosen and second and chosen != second:
-        if numbers_along and are_numbers(second.values) and not are_numbers(chosen.values):
-            chosen, second = second, chosen
-        crossing = cross(groups, chosen, second, base=base, most=MAX_VALUES)
-        swept_on = _machines_of(crossing.sweep, groups) if crossing else _machines(groups)
-        swept = crossing.sweep if crossing else None
-        return Found(machines, sorted(swept_on), offered, chosen, swept, second, crossing)
-    swept = None
-    if chosen:
-        groups = conditions.on_one_machine(groups, chosen.factor)
-        swept = conditions.sweep(groups, chosen.factor, base=base, most=MAX_VALUES)
-    return Found(machines, sorted(_machines(groups)), offered, chosen, swept)
+        along, across = chosen, second
+        if numbers_along and are_numbers(across.values) and not are_numbers(along.values):
+            along, across = across, along
+        crossing = cross(groups, along, across, base=base, most=MAX_VALUES)
+        if crossing or lines:
+            swept_on = _machines_of(crossing.sweep, groups) if crossing else _machines(groups)
+            both = crossing.sweep if crossing else None
+            return Found(machines, sorted(swept_on), offered, along, both, across, crossing)
+    return Found(machines, sorted(_machines(counted)), offered, chosen, swept)
+
+
+def _varied_too(swept: Sweep, offered: Iterable[conditions.Choice]) -> conditions.Choice | None:
+    """Return the first choice that was left out of a sweep because it varied as well."""
+    names = {name for point in swept.points for name in point.left_out_for}
+    varied = (one for one in offered if one.factor.name in names and one.factor.kind in _CHOSEN_KINDS)
+    return next(varied, None)
 
 
 def _machines_of(swept: Sweep, groups: Iterable[RunGroup]) -> set[str]:

@@ -75,11 +75,13 @@ def find_separated(lines: Sequence[str], index: int, *, is_sure: bool = False) -
 
     ``is_sure`` says that the numbers need no name: the sender says what they are.
     """
-    for separator in _SEPARATORS:
+    below = next((line for line in lines[index + 1 :] if line.strip()), "")
+    # Beside tabs, a comma is one of a number or of a text: 1,024.
+    for separator in ("\t",) if "\t" in below else _SEPARATORS:
         names = _cells(lines[index], separator)
         if not 1 < len(names) <= MAX_COLUMNS or not any(names):
             continue
-        first_row = _cells(next((line for line in lines[index + 1 :] if line.strip()), ""), separator)
+        first_row = _cells(below, separator)
         if separator == ";":
             first_row = tuple(map(with_point, first_row))
         may_name_rows = separator != "|" and _numbers_follow(names, first_row)

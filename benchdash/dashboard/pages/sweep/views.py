@@ -113,7 +113,9 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "filters": [*_filters(asked, measured, metric, table), *checks(switches)],
         "switches": switches,
         "title": _title(found),
-        "alone_url": choice.address(request.path, lines="", base=""),
+        "alone_url": choice.address(
+            request.path, setting=found.chosen.factor.key if found.chosen else "", lines="", base=""
+        ),
         "whole_url": choice.address(request.path, workload="", threads="", **{"with": ""}),
     }
     if table:
@@ -141,6 +143,7 @@ def _swept(project: Project, choice: SweepSelection, available: Sequence[Subject
             hardware=choice.hardware,
             only=choice.only,
             numbers_along=True,
+            crosses=True,
         )
         if found.sweep or not choice.is_of_other_page:
             break

@@ -243,6 +243,16 @@ def test_numbers_stand_along_the_axis_and_names_are_lines_whichever_is_chosen_fi
         assert "64M 440.0 +10.0 %" in text
 
 
+def test_two_settings_varied_together_are_crossed_until_one_is_chosen_alone(client, project):
+    measure_both(project)
+    for query in ("", "lines=pool&setting=pool"):
+        answer = get(client, query)
+        [figure] = figures(answer)
+        named = {trace["name"] for trace in figure["data"]}
+        assert named == ({"16 threads"} if query else {"fsync", "O_DIRECT"})
+    assert titles(get(client, "setting=pool")) == titles(get(client, "lines=pool&setting=pool"))
+
+
 def test_crossed_each_thread_count_is_a_chart_and_any_pair_the_reference(client, project):
     measure_both(project, threads=(1, 16), workloads=("ro", "rw"))
     answer = get(client, "setting=pool&lines=flush&base=1G+%2F+O_DIRECT&values=relative")

@@ -687,3 +687,14 @@ def test_a_time_before_each_row_asks_whether_rows_are_runs():
     assert "call it 'started_at' if each row is a run of its own" in error_of(text)[1]
     report = read(text.replace("timestamp", "started_at"))
     assert [run.threads for run in report.runs] == [10, 50]
+
+
+def test_commas_beside_tabs_are_no_separators():
+    text = "OLTP, transactions per second\nConcurrent clients\t1\t512\t1,024\nold\t1075\t500\t445\n"
+    assert [run.threads for run in read(text).runs] == [1, 512, 1024]
+
+
+def test_a_table_in_html_is_asked_for_as_a_browser_copies_it():
+    text = "# Results\n\n<table>\n<tr><th>TPS</th></tr>\n<tr><td>12</td></tr>\n</table>\n"
+    line, message = error_of(text)
+    assert (line, message.partition(";")[0]) == (4, "its table is written in HTML")
