@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 
+import hypothesis
 import pytest
 
 from tests import schema_check
@@ -258,6 +259,9 @@ def pytest_collection_finish():
 
 
 def pytest_configure(config):
+    # How long an example takes says how busy the machine is.
+    hypothesis.settings.register_profile("no-deadline", deadline=None)
+    hypothesis.settings.load_profile("no-deadline")
     # What is loaded from here until the first test stays.
     gc.disable()
     is_controller = not hasattr(config, "workerinput")
