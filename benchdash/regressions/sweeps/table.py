@@ -203,11 +203,17 @@ def find_sweep(
         if numbers_along and are_numbers(across.values) and not are_numbers(along.values):
             along, across = across, along
         crossing = cross(groups, along, across, base=base, most=MAX_VALUES)
-        if crossing or lines:
+        if lines or (crossing and _are_varied_together(crossing)):
             swept_on = _machines_of(crossing.sweep, groups) if crossing else _machines(groups)
             both = crossing.sweep if crossing else None
             return Found(machines, sorted(swept_on), offered, along, both, across, crossing)
     return Found(machines, sorted(_machines(counted)), offered, chosen, swept)
+
+
+def _are_varied_together(crossing: Crossing) -> bool:
+    """Return whether more pairs were measured than where each setting is varied alone."""
+    measured = sum(bool(point.groups) for point in crossing.sweep.points)
+    return measured >= len(crossing.along.values) + len(crossing.lines.values)
 
 
 def _varied_too(swept: Sweep, offered: Iterable[conditions.Choice]) -> conditions.Choice | None:

@@ -117,7 +117,10 @@ def test_nothing_jumps(chromium_page, project):
     assert chromium_page.evaluate("window.shift") < 0.01
 
 
-@pytest.mark.parametrize("query", ["", "?setting=flush", "?values=hidden&x=threads", "?setting=nothing"])
+@pytest.mark.parametrize(
+    "query",
+    ["", "?setting=flush", "?setting=pool&lines=flush", "?values=hidden&x=threads", "?setting=nothing"],
+)
 def test_on_a_phone_the_page_does_not_scroll_sideways(chromium_page, project, query):
     chromium_page.set_viewport_size({"width": 390, "height": 844})
     chromium_page.goto(ADDRESS + query)
