@@ -72,45 +72,20 @@ _DERIVED = re.compile(
     r"|slower|scale-?up)(?:\b.*)?|.*[Δ×].*|[+\-±]?\s*%|.*(?:提升|下降|倍数|对比).*",
     re.IGNORECASE,
 )
-_NOTES = frozenset(
-    {
-        *(
-            "note",
-            "notes",
-            "comment",
-            "comments",
-            "remark",
-            "remarks",
-            "description",
-            "date",
-            "link",
-            "source",
-        ),
-        *("status", "finding", "observation", "verdict"),
-    }
-)
+# fmt: off
+_NOTES = frozenset({
+    "comment", "comments", "date", "description", "finding", "link", "note", "notes", "observation",
+    "remark", "remarks", "source", "status", "verdict",
+})
+_TIMES = frozenset({
+    "datetime", "elapsed", "elapsed s", "elapsed time", "hour", "interval", "minute", "sec", "second",
+    "seconds", "secs", "t", "time", "time s", "time sec", "timestamp",
+})
+# fmt: on
 # How far figures scatter, in the unit of these; of errors that happened there is a count.
 _SPREAD = re.compile(
     r"(?:score )?err(?:or)? ?[(\[].*|(?:(?:std|standard) ?\.? ?dev(?:iation)?|stdev)(?: ?[(\[].*)?"
     r"|margin of error.*|±.*"
-)
-_TIMES = frozenset(
-    {
-        *(
-            "time",
-            "second",
-            "seconds",
-            "sec",
-            "secs",
-            "elapsed",
-            "timestamp",
-            "interval",
-            "minute",
-            "hour",
-            "t",
-        ),
-        *("datetime", "time s", "elapsed s", "time sec", "elapsed time"),
-    }
 )
 _DEVICES = frozenset({"device", "dev", "disk", "disks"})
 # Without any of these no line names a metric; most lines of most files have none.

@@ -89,8 +89,8 @@ _RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=Percentile|Latency)|(?<=\])\.")
 _OTHER_RATE = re.compile(rf"(?![kmgt]i?b(?:ytes)?\b)(?P<what>[a-z]{{3,20}}){_PER_SECOND}", re.IGNORECASE)
 _OPERATION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_-]*)\]")
 _THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
-# A rate over something else than time is computed from it: TPS/$, TpmC per CPU.
 _THROUGHPUT_NAMES = frozenset({"throughput", "吞吐量"})
+# A rate over something else than time is computed from it: TPS/$, TpmC per CPU.
 _QUOTIENT = re.compile(r"\s*(?:/|\bper\b)\s*\S", re.IGNORECASE)
 # Behind a metric: (k), [1/min, lower], (higher is better), in thousands.
 _BEHIND = re.compile(
@@ -111,6 +111,7 @@ _DECLARED = re.compile(
     r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[\])]",
     re.IGNORECASE,
 )
+_SHORT_TIMES = {"sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h"}
 _PARTS_OF_TIME = re.compile(r"[\s_,;()\[\]-]+")
 _NO_WORD = re.compile(r"[^\w]+")
 
@@ -231,9 +232,6 @@ def _with_unit_behind(mention: Mention, behind: re.Match[str]) -> Mention | None
         return replace(mention, metric=_scaled(metric, factor), end=behind.end(), lacks_unit=False)
     is_unit = any(conversion(unit, other) for other in ("ms", "B", "B/s"))
     return None if is_unit else mention
-
-
-_SHORT_TIMES = {"sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h"}
 
 
 def _scaled(metric: Metric, factor: float) -> Metric:
