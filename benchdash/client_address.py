@@ -1,7 +1,12 @@
 """The address of the client."""
 
+import ipaddress
+from typing import Final
+
 from django.conf import settings
 from django.http import HttpRequest
+
+_IPV6_NETWORK: Final = 64
 
 
 def client_address(request: HttpRequest) -> str:
@@ -17,3 +22,14 @@ def believed_address(peer: str, forwarded_for: str) -> str:
     """Return the client's address from the connection's other end and the header ``X-Forwarded-For``."""
     appended = forwarded_for.rpartition(",")[2].strip()
     return appended if settings.BEHIND_PROXY and appended else peer
+
+
+def network_of(address: str) -> str:
+    """Return the address itself; for IPv6 the network that one customer gets."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:  # a Unix socket has none
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address) and not parsed.ipv4_mapped:
+        return str(ipaddress.ip_network((parsed, _IPV6_NETWORK), strict=False))
+    return address

@@ -23,7 +23,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
         if failure is _MISTAKE:
             body["reference"] = _logged(request)
         return JsonResponse(body, status=failure.status, headers=failure.headers, content_type=MEDIA_TYPE)
-    template = "500.html" if failure is _MISTAKE else "failure.html"
+    return failure_page(failure, "500.html" if failure is _MISTAKE else "failure.html")
+
+
+def failure_page(failure: Failure, template: str = "failure.html") -> HttpResponse:
     answer = render(None, template, {"failure": failure}, status=failure.status)
     for name, value in failure.headers.items():
         answer.headers[name] = value

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db import Error
 
 from benchdash.database import troubles
+from benchdash.database.bounds import OutOfRoomError, OutOfTimeError
 from benchdash.database.troubles import is_connection_lost, passing_trouble
 
 DISK_FULL = "the disk of this installation is full, so nothing was stored; tell whoever runs it"
@@ -29,6 +30,10 @@ def failure_of(error: BaseException | None) -> Failure | None:
     match error:
         case _ if is_disk_full(error):
             return Failure(507, DISK_FULL)
+        case OutOfTimeError():
+            return Failure(503, f"{error} and was stopped; try again, or ask for less", retry_after_s=5)
+        case OutOfRoomError():
+            return Failure(413, f"{error}; ask for less, by a filter or a shorter period")
         case Error() if is_connection_lost(error):
             return Failure(503, "the database does not answer now; try again", retry_after_s=5)
         case Error() if sentence := passing_trouble(error):

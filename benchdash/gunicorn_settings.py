@@ -29,3 +29,8 @@ def post_worker_init(_worker: Any) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     # An answer makes some ten thousand objects and hardly any cycle.
     gc.set_threshold(50_000, 5, 5)
+
+
+def child_exit(server: Any, _worker: Any) -> None:
+    """Count one process less again, where one that ended had asked for its successor before."""
+    server.num_workers = max(workers, server.num_workers - 1)

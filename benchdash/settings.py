@@ -62,6 +62,8 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+# Keys of before, which still open what was signed and encrypted with them.
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 
 # --- apps ---------------------------------------------------------------------------------------------------
 
@@ -109,7 +111,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "benchdash.throttling.throttle_anonymous_pages",
+    "benchdash.throttling.throttle_pages",
 ]
 ROOT_URLCONF = "benchdash.urls"
 WSGI_APPLICATION = "benchdash.wsgi.application"
@@ -190,6 +192,8 @@ CELERY_TASK_ROUTES = {
     "ingest.*": {"queue": "imports"},
     "benchdash.regressions.*": {"queue": "analysis"},
     "benchdash.results.*": {"queue": "analysis"},
+    # A code host may be slow; no mail waits for it.
+    "benchdash.alerts.tasks.answer_*": {"queue": "code-hosts"},
     "benchdash.alerts.*": {"queue": "mail"},
     "benchdash.accounts.*": {"queue": "mail"},
 }
@@ -197,8 +201,9 @@ NULL_RUNS_AT = time(3, 30)  # UTC
 SILENCES_EVERY_S = 3600.0
 # What begins at night may wait for a worker until the next night.
 NIGHT_JOBS_EXPIRE_S = 20 * 3600.0
+CODE_HOSTS_EVERY_S = 15.0
 # Beat sends a heartbeat to each queue, which a worker of the queue runs.
-QUEUES = ["imports", "analysis", "mail"]
+QUEUES = ["imports", "analysis", "mail", "code-hosts"]
 HEARTBEAT_EVERY_S = env.float("HEARTBEAT_EVERY_S", default=10.0)
 
 
@@ -212,7 +217,7 @@ def _every(task: str, schedule: float | crontab, **options: object) -> dict[str,
 CELERY_BEAT_SCHEDULE = {
     "analyse-waiting-series": _every("benchdash.regressions.tasks.analyse_waiting", 10.0),
     "send-waiting-alerts": _every("benchdash.alerts.tasks.send_waiting", 10.0),
-    "answer-pull-requests": _every("benchdash.alerts.tasks.answer_pull_requests", 15.0),
+    "answer-pull-requests": _every("benchdash.alerts.tasks.answer_pull_requests", CODE_HOSTS_EVERY_S),
     "import-waiting-uploads": _every("ingest.tasks.import_waiting", 15.0),
     "delete-projects": _every("ingest.tasks.delete_projects", 15.0),
     "fold-summaries": _every("benchdash.results.tasks.fold_summaries", 60.0),
@@ -270,6 +275,22 @@ REQUEST_HEAD_SECONDS = env.float("REQUEST_HEAD_SECONDS", default=10)
 REQUEST_BODY_SECONDS = env.float("REQUEST_BODY_SECONDS", default=30)
 ANSWER_SECONDS = env.float("ANSWER_SECONDS", default=60)
 MIN_BYTES_PER_SECOND = env.int("MIN_BYTES_PER_SECOND", default=50_000)
+# A statement that takes longer than this is stopped, and so is a request, which has longer for a large body.
+# Together they are less than the minute after which most proxies give up.
+STATEMENT_SECONDS = env.float("STATEMENT_SECONDS", default=15)
+REQUEST_SECONDS = env.float("REQUEST_SECONDS", default=40)
+# A request may read so many rows and bytes from the database; in memory they take several times as much.
+MAX_REQUEST_ROWS = env.int("MAX_REQUEST_ROWS", default=500_000)
+MAX_REQUEST_BYTES = env.int("MAX_REQUEST_BYTES", default=128 * 1024 * 1024)
+# A web process that holds more memory than this is replaced once it has answered what it took in.
+MAX_PROCESS_BYTES = env.int("MAX_PROCESS_BYTES", default=768 * 1024 * 1024)
+# So many expensive pages, pictures and answers are made at once in each web process, in all and of one
+# address; so many more may wait for their turn, and for so long.
+MAX_HEAVY = env.int("MAX_HEAVY", default=max(1, WEB_THREADS // 2))
+MAX_HEAVY_PER_ADDRESS = env.int("MAX_HEAVY_PER_ADDRESS", default=2)
+MAX_HEAVY_WAITING = env.int("MAX_HEAVY_WAITING", default=64)
+MAX_HEAVY_WAITING_PER_ADDRESS = env.int("MAX_HEAVY_WAITING_PER_ADDRESS", default=16)
+HEAVY_WAIT_SECONDS = env.float("HEAVY_WAIT_SECONDS", default=10)
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=200 * 1024 * 1024)
 UPLOAD_INLINE_BYTES = 1024 * 1024  # raw files up to here live compressed in PostgreSQL
 UPLOAD_IMPORT_AT_ONCE_BYTES = 5 * 1024 * 1024
@@ -287,6 +308,7 @@ RESULT_MAX_LINES = env.int("RESULT_MAX_LINES", default=400_000)
 RESULT_TABLE_MAX_CELLS = env.int("RESULT_TABLE_MAX_CELLS", default=100_000)
 RESULT_MAX_SAMPLES = env.int("RESULT_MAX_SAMPLES", default=100_000)
 RESULT_MAX_RUNS = env.int("RESULT_MAX_RUNS", default=10_000)
+RESULT_MAX_CPU_SECONDS = env.float("RESULT_MAX_CPU_SECONDS", default=10)  # and one for each megabyte
 # A run or a commit that is later than this from now is in the future, and refused.
 CLOCK_TOLERANCE = timedelta(minutes=env.int("CLOCK_TOLERANCE_MINUTES", default=10))
 # A stall: throughput below this share of the run's median, for at least so many seconds. Nothing is said of a
@@ -361,7 +383,11 @@ SECURE_SSL_REDIRECT = HTTPS
 BEHIND_PROXY = _environment_bool("BEHIND_PROXY", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+# Lets browsers ship the name of the host as one of https for good; nobody takes that back within months.
+SECURE_HSTS_PRELOAD = HTTPS and _environment_bool("HSTS_PRELOAD", default=False)
+# A list in browsers is left again only after months: the operator decides, and not a check.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -385,6 +411,8 @@ EMBED_ANCESTORS = env.list("EMBED_ANCESTORS", default=["*"])
 
 # Pages and API requests from one place without signing in or a token, refused tokens included.
 ANONYMOUS_PER_MINUTE = env.int("ANONYMOUS_PER_MINUTE", default=600)
+# Pages and API requests of one person who is signed in.
+PERSON_PER_MINUTE = env.int("PERSON_PER_MINUTE", default=3000)
 # PNG pictures of charts that are drawn for one place; services that fetch for many readers keep them.
 PICTURES_PER_MINUTE = env.int("PICTURES_PER_MINUTE", default=120)
 # API requests of one token; its uploads are counted apart.
@@ -395,6 +423,7 @@ IDEMPOTENCY_KEY_HOURS = env.float("IDEMPOTENCY_KEY_HOURS", default=24.0)
 CORS_ORIGINS = env.list("CORS_ORIGINS", default=[])
 THROTTLE_RATES = {
     "anonymous": f"{ANONYMOUS_PER_MINUTE}/min",
+    "person": f"{PERSON_PER_MINUTE}/min",
     "token": f"{TOKEN_PER_MINUTE}/min",
     "pictures": f"{PICTURES_PER_MINUTE}/min",
     "uploads": "6000/min",

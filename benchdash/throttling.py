@@ -1,7 +1,6 @@
 """Limits of requests. They are counted in Redis; without it nobody is refused."""
 
 import hashlib
-import ipaddress
 import logging
 import math
 import time
@@ -16,7 +15,7 @@ from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
-from benchdash.client_address import client_address
+from benchdash.client_address import client_address, network_of
 
 if TYPE_CHECKING:
     # DRF's views load the classes that its settings name, and one of them throttles.
@@ -26,7 +25,6 @@ logger = logging.getLogger(__name__)
 
 # API and assistants count their anonymous requests themselves; monitoring may ask as often as it likes.
 _NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/mcp/", "/healthz", "/readyz", "/metrics")
-_IPV6_NETWORK: Final = 64
 
 
 class MinuteThrottle(SimpleRateThrottle):
@@ -34,7 +32,7 @@ class MinuteThrottle(SimpleRateThrottle):
 
     def __init__(self) -> None:
         most, seconds = self.parse_rate(self.get_rate())
-        self._most, self._seconds = most or 0, seconds or 60
+        self.most, self._seconds = most or 0, seconds or 60
         self._counted: int | None = None
 
     def asker(self, request: Request) -> str | None:
@@ -48,7 +46,7 @@ class MinuteThrottle(SimpleRateThrottle):
     def allows(self, asker: str) -> bool:
         """Count one more request of the asker, and return whether it is within the limit."""
         self._counted = self._count(asker)
-        return self._counted is None or self._counted <= self._most
+        return self._counted is None or self._counted <= self.most
 
     def wait(self) -> float:
         return self._seconds - time.time() % self._seconds
@@ -58,9 +56,9 @@ class MinuteThrottle(SimpleRateThrottle):
         """What an answer says of the limit (draft-ietf-httpapi-ratelimit-headers); nothing if not counted."""
         if self._counted is None:
             return {}
-        left, seconds = max(0, self._most - self._counted), math.ceil(self.wait())
+        left, seconds = max(0, self.most - self._counted), math.ceil(self.wait())
         return {
-            "RateLimit-Policy": f'"{self.scope}";q={self._most};w={self._seconds}',
+            "RateLimit-Policy": f'"{self.scope}";q={self.most};w={self._seconds}',
             "RateLimit": f'"{self.scope}";r={left};t={seconds}',
         }
 
@@ -88,8 +86,17 @@ class AnonymousThrottle(MinuteThrottle):
         return None if asker_of(request) else place_of(request)
 
 
+class PersonThrottle(MinuteThrottle):
+    """Requests of one person who is signed in."""
+
+    scope = "person"
+
+    def asker(self, request: Request) -> str | None:
+        return None if request.auth else asker_of(request)
+
+
 class TokenThrottle(MinuteThrottle):
-    """Requests of one token. Who is signed in has no limit."""
+    """Requests of one token."""
 
     scope = "token"
 
@@ -113,35 +120,25 @@ class PictureThrottle(MinuteThrottle):
 
 
 def place_of(request: HttpRequest | Request) -> str:
-    """Return the address that a request came from; for IPv6 the network that one customer gets."""
-    address = client_address(request)
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:  # a Unix socket has none
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address) and not parsed.ipv4_mapped:
-        return str(ipaddress.ip_network((parsed, _IPV6_NETWORK), strict=False))
-    return address
+    """Return the address, or the network of IPv6, that a request came from."""
+    return network_of(client_address(request))
 
 
-def throttle_anonymous_pages(
+def throttle_pages(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that answers 429 to too many requests from one network without signing in."""
+    """Return a middleware that answers 429 to too many requests of a person, or of a network of strangers."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         # An assistant may forget the slash.
         if f"{request.path}/".startswith((*_NOT_COUNTED_AS_PAGES, settings.STATIC_URL)):
             return get_response(request)
-        if request.user.is_authenticated:
-            return get_response(request)
-        throttle = AnonymousThrottle()
-        if throttle.allows(place_of(request)):
+        person = request.user if request.user.is_authenticated else None
+        throttle = PersonThrottle() if person else AnonymousThrottle()
+        if throttle.allows(f"user:{person.pk}" if person else place_of(request)):
             return get_response(request)
         wait = str(int(throttle.wait()) + 1)
-        refusal = render(
-            request, "429.html", {"most": settings.ANONYMOUS_PER_MINUTE, "wait": wait}, status=429
-        )
+        refusal = render(request, "429.html", {"most": throttle.most, "wait": wait}, status=429)
         refusal["Retry-After"] = wait
         return refusal
 

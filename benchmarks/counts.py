@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchdash.regressions.detection.counts import Counts, find_count_shifts
-from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.counts import Counts, compare_counts, find_count_shifts
+from benchdash.regressions.detection.noise import Floats, Ints
 
 _SEED = 20261123
 _HISTORIES = 500
@@ -77,6 +77,19 @@ def _told(events: Floats) -> int | None:
     return next((end for end, states in enumerate(looks(events), 1) if "confirmed" in states), None)
 
 
+def _is_told(base: Floats, other: Floats) -> bool:
+    sides = [Counts(events, np.full(len(events), _MINUTE)) for events in (base, other)]
+    compared = compare_counts(*sides, smallest=_SMALLEST)
+    return compared is not None and compared.p < 0.05
+
+
+def _is_confirmed(events: Ints, *, series: int) -> bool:
+    history = np.append(np.zeros(15), events).astype(float)
+    counts = Counts(history, np.full(len(history), _MINUTE))
+    found = find_count_shifts(counts, smallest=_SMALLEST, series=series)
+    return any(shift.state == "confirmed" for shift in found)
+
+
 def rows(histories: int) -> Iterator[str]:
     yield "| nothing changed | confirmed per 1000 points | suspected per 1000 points |"
     yield "|---|---:|---:|"
@@ -88,6 +101,23 @@ def rows(histories: int) -> Iterator[str]:
             for state in ("confirmed", "suspected")
         )
         yield f"| {name} | {confirmed:.2f} | {suspected:.2f} |"
+    yield ""
+    yield "| nothing changed, two versions of | 3 sessions each | 5 | 10 |"
+    yield "|---|---:|---:|---:|"
+    for name, drawn in UNCHANGED.items():
+        rng = np.random.default_rng(_SEED)
+        shares = [
+            sum(_is_told(drawn(rng, n), drawn(rng, n)) for _ in range(histories)) / histories
+            for n in (3, 5, 10)
+        ]
+        yield f"| {name} | {' | '.join(f'{share:.1%}' for share in shares)} |"
+    yield ""
+    yield "| 0 to 4, 5 or 6 a group after 15 groups without an event, beside n such series | told after 6 |"
+    yield "|---|---:|"
+    for series in (1, 6, 12):
+        rng = np.random.default_rng(_SEED)
+        told_after_six = sum(_is_confirmed(rng.integers(4, 7, 6), series=series) for _ in range(histories))
+        yield f"| {series} | {told_after_six / histories:.0%} |"
     yield ""
     yield "| a rise after 46 groups without an event | told within ten groups | after, in the median |"
     yield "|---|---:|---:|"

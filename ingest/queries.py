@@ -19,6 +19,7 @@ from benchdash.results.models import (
     TouchedSeries,
     Workload,
 )
+from benchdash.results.services import Recorded
 from ingest.archives.path_patterns import WHOLE_PATH
 from ingest.masking import MASK
 from ingest.models import ArchiveFile, Copy, Upload
@@ -85,6 +86,30 @@ def run_summaries(upload: Upload) -> list[RunSummary]:
     version = ("version__product__name", "version__version")
     names = ("pk", "key", *version, "hardware__name", "workload__name", "threads", "readings")
     return [RunSummary(*row) for row in runs.values_list(*names)]
+
+
+def summaries_of(recorded: Recorded) -> list[RunSummary]:
+    """Return runs that were just recorded as ``run_summaries`` does, without a statement."""
+    rows = sorted(
+        zip(recorded.run_ids, recorded.places, recorded.records, strict=True),
+        key=lambda row: (
+            *(row[1].workload.name, row[1].product.name, row[1].version.sort_key),
+            *(row[2].threads is None, row[2].threads or 0, row[0]),
+        ),
+    )
+    return [
+        RunSummary(
+            id=run_id,
+            key=record.key,
+            product=place.product.name,
+            version=place.version.version,
+            hardware=place.hardware.name,
+            workload=place.workload.name,
+            threads=record.threads,
+            readings=len(record.readings),
+        )
+        for run_id, place, record in rows
+    ]
 
 
 def runs_told_by(upload: Upload) -> QuerySet[Run]:
@@ -257,7 +282,8 @@ def last_said(viewer: Viewer, project: Project) -> tuple[Upload | None, dict[str
     upload = sent.exclude(state=Upload.State.DELETED).order_by("-received_at", "-pk").first()
     if upload is None:
         return None, {}
-    said = {name: upload.metadata[name] for name in _MAY_HOLD_AGAIN if name in upload.metadata}
+    metadata = {**upload.metadata.get("defaults", {}), **upload.metadata}
+    said = {name: metadata[name] for name in _MAY_HOLD_AGAIN if name in metadata}
     if "path_map" in said:
         said["path_map"] = {name: parts for name, parts in said["path_map"].items() if name != WHOLE_PATH}
     return upload, {name: value for name, value in said.items() if value and MASK not in str(value)}

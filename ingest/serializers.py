@@ -1,5 +1,6 @@
 """The shapes in which uploads are answered. Their names are those of the contract."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -10,7 +11,7 @@ from benchdash.results.pull_requests import MAX_NUMBER
 from ingest.archives.services import NOT_LOOKED_AT
 from ingest.metadata.fields import MAX_PATTERNS, MAX_REPETITION, MAX_TAGS, MAX_THREADS
 from ingest.models import ArchiveFile, Companion, Upload
-from ingest.queries import copies_of, files_of, is_analysed, may_see_raw, run_summaries
+from ingest.queries import RunSummary, copies_of, files_of, is_analysed, may_see_raw, run_summaries
 from ingest.receiving.imports import Received
 
 
@@ -76,6 +77,9 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
         "smallest_change_absolute, aggregation, kind",
     )
     format = serializers.CharField(required=False)
+    defaults = serializers.JSONField(
+        required=False, help_text="fields that hold where nothing else says them, not even the file"
+    )
     pattern = serializers.CharField(
         required=False,
         help_text="which files of an archive, and what their paths mean; of a single file, its name",
@@ -142,11 +146,11 @@ class ReceivedSerializer(serializers.Serializer[Received]):
 
     @extend_schema_field(RunSummarySerializer(many=True))
     def get_runs(self, received: Received) -> list[dict[str, Any]]:
-        return _runs(received.upload)
+        return _runs(received.upload) if received.runs is None else _shown(received.runs)
 
     @extend_schema_field(RunCopySerializer(many=True))
     def get_copies(self, received: Received) -> list[dict[str, Any]]:
-        return _copies(received.upload)
+        return _copies(received.upload) if received.runs is None else []
 
 
 @extend_schema_field({"type": "null"})
@@ -327,7 +331,17 @@ class UploadDetailSerializer(UploadSerializer):
 
 def _runs(upload: Upload) -> list[dict[str, Any]]:
     """Return the runs of an upload; those of an archive are its files', which may be thousands."""
-    return list(RunSummarySerializer([] if upload.is_archive else run_summaries(upload), many=True).data)
+    return [] if upload.is_archive else _shown(run_summaries(upload))
+
+
+def _shown(runs: Iterable[RunSummary]) -> list[dict[str, Any]]:
+    """Return runs in the shape of RunSummarySerializer, which takes long for thousands."""
+    before, _, after = absolute("api:run-detail", 0).rpartition("0")
+    names = ("product", "version", "workload", "threads", "readings")
+    return [
+        {"id": run.id, "url": f"{before}{run.id}{after}", **{name: getattr(run, name) for name in names}}
+        for run in runs
+    ]
 
 
 def _copies(upload: Upload) -> list[dict[str, Any]]:

@@ -48,6 +48,7 @@ def make_token(project, *scopes, name="nightly") -> str:
 def make_webhook(project, url, *, secret="a secret of the tests", **fields) -> Subscription:
     """A webhook that was added yesterday, without a look at its address."""
     added_at = timezone.now() - timedelta(days=1)
+    fields.setdefault("kinds", ["regression"])
     return Subscription.objects.create(
         project=project, address=url, secret=secret, confirmed_at=added_at, **fields
     )

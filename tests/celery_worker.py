@@ -13,7 +13,7 @@ from benchdash.celery import app
 from benchdash.launcher.processes import Program, spawn
 from tests.waiting import wait_until
 
-QUEUES = ("imports", "analysis", "mail")
+QUEUES = tuple(settings.QUEUES)
 
 
 def forget_queues():

@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -13,7 +14,8 @@ REPOSITORY = "quartz/server"
 class CodeHostServer:
     """``statuses`` and ``comments`` are what was written; ``down`` answers 503 to everything.
 
-    ``comments`` begins with that of a person, so that the one of ours must be found.
+    ``comments`` begins with that of a person, so that the one of ours must be found. ``oddity`` is a key of
+    ODDITIES: the server then answers so to everything. To a path that ends in ``refused`` it answers 500.
     """
 
     def __init__(self):
@@ -32,19 +34,31 @@ class CodeHostServer:
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self.statuses, self.comments, self.asked, self.down = [], {7: "A person said this."}, [], False
+        self.oddity, self.refused, self._stopping = "", None, threading.Event()
 
     def start(self):
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def stop(self):
+        self._stopping.set()
         self._server.shutdown()
         self._server.server_close()
 
     def answer(self, request):
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
-        status, said = self._answer(request, json.loads(body) if body else {})
-        content = json.dumps(said).encode()
+        if self.oddity:
+            self.asked.append((request.command, request.path))
+            # Whoever asked may have hung up.
+            with suppress(OSError):
+                ODDITIES[self.oddity](self, request)
+            return
+        self._send(request, *self._answer(request, json.loads(body) if body else {}))
+
+    def _send(self, request, status, said, **headers):
+        content = said if isinstance(said, bytes) else json.dumps(said).encode()
         request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name, value)
         request.send_header("Content-Length", str(len(content)))
         request.end_headers()
         request.wfile.write(content)
@@ -55,6 +69,8 @@ class CodeHostServer:
         self.asked.append((method, path))
         if self.down:
             return 503, {"message": "down"}
+        if self.refused and path.endswith(self.refused):
+            return 500, {"message": "sorry"}
         if SECRET not in {request.headers.get("PRIVATE-TOKEN"), self._bearer(request)}:
             return 401, {"message": "Bad credentials"}
         if not path.startswith((f"/repos/{REPOSITORY}", f"/projects/{REPOSITORY}")):
@@ -79,3 +95,56 @@ class CodeHostServer:
     @staticmethod
     def _bearer(request):
         return request.headers.get("Authorization", "").removeprefix("Bearer ")
+
+    # --- oddities -------------------------------------------------------------------------------------------
+
+    def _hang(self, request):
+        self._stopping.wait()
+
+    def _drip(self, request):
+        """A byte at a time, for ever."""
+        request.send_response(200)
+        request.end_headers()
+        while not self._stopping.wait(0.05):
+            request.wfile.write(b" ")
+            request.wfile.flush()
+
+    def _flood(self, request):
+        """As much as is taken, for ever."""
+        request.send_response(200)
+        request.end_headers()
+        while not self._stopping.is_set():
+            request.wfile.write(b"[" * 1024 * 1024)
+
+    def _echo(self, request):
+        self._send(request, 400, dict(request.headers))
+
+    def _full_page(self, request):
+        """A list of comments without an end; everything else succeeds."""
+        rows = [{"id": number, "body": "no"} for number in range(1, 31)]
+        self._send(request, 200, rows if request.command == "GET" else {"id": 1})
+
+
+def _says(status, said, **headers):
+    return lambda server, request: server._send(request, status, said, **headers)
+
+
+ODDITIES = {
+    "slow": CodeHostServer._hang,
+    "dripping": CodeHostServer._drip,
+    "endless": CodeHostServer._flood,
+    "huge": _says(200, b'"' + b"x" * 5 * 1024 * 1024 + b'"'),
+    "endless list": CodeHostServer._full_page,
+    "no list": _says(200, {"message": "hello"}),
+    "no id": _says(200, [{"body": "no id"}]),
+    "an id that is none": _says(200, [{"id": 10**30, "body": ""}]),
+    "rows that are none": _says(200, [1, None, "x"]),
+    "deep JSON": _says(200, b"[" * 200_000),
+    "no JSON": _says(200, b"<html>Sign in</html>"),
+    "nothing": _says(200, b""),
+    "redirect": _says(302, b"", Location="/elsewhere"),
+    "a status that is none": _says(799, {"message": "?"}),
+    "no HTTP": lambda server, request: request.wfile.write(b"\0\r\n" * 100),
+    "echo": CodeHostServer._echo,
+    "its own error": _says(500, {"message": "sorry"}),
+}

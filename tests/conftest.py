@@ -117,8 +117,10 @@ def s3_server():
 
 @pytest.fixture(scope="session")
 def _worker_process(django_db_setup, live_server, _smtp_server):
-    from tests.celery_worker import CeleryWorker
+    from tests.celery_worker import CeleryWorker, forget_queues
 
+    # What runs already while a test clears Redis would seem to have ended.
+    forget_queues()
     process = CeleryWorker(EMAIL_URL=_smtp_server.url, SITE_URL=live_server.url)
     process.start()
     yield process
@@ -130,8 +132,32 @@ def worker(transactional_db, live_server, _worker_process, settings):
     """A running Celery worker on the database of this test; see CeleryWorker."""
     settings.SITE_URL = live_server.url
     _worker_process.wake()
+    logged = len(_worker_process.log)
     yield _worker_process
     _worker_process.rest()
+    # pytest shows it where the test failed.
+    print(_worker_process.log[logged:])  # noqa: T201
+
+
+@pytest.fixture
+def worker_of(_worker_process):
+    """``worker_of(queue, ...)`` is a worker of these queues alone, beside which there is no other."""
+    from tests.celery_worker import CeleryWorker, forget_queues
+
+    _worker_process.stop()  # if no test before has killed it
+    forget_queues()
+    started = []
+
+    def start(*queues, **environment):
+        worker = CeleryWorker(queues=queues, EMAIL_URL=_worker_process.email_url, **environment)
+        worker.start()
+        started.append(worker)
+        return worker
+
+    yield start
+    for worker in started:
+        worker.stop()
+    forget_queues()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,8 +9,8 @@ RUNS = 70_000
 # Versions, uploads, files, and counterparts with their series: more than a statement of ours may name.
 KINDS = 1_100
 _VERSIONS = """
-    INSERT INTO results_serverversion (project_id, product_id, version, sort_key, build, commit)
-    SELECT project_id, product_id, version, sort_key, build, lpad(to_hex(at), 40, '0')
+    INSERT INTO results_serverversion (project_id, product_id, version, sort_key, build, "order", commit)
+    SELECT project_id, product_id, version, sort_key, build, "order", lpad(to_hex(at), 40, '0')
     FROM results_serverversion, generate_series(1, %(kinds)s) at WHERE id = %(version)s
 """
 _FILES = """

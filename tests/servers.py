@@ -40,7 +40,7 @@ def pytest_load_initial_conftests():
     for name in _FOREIGN:
         os.environ.pop(name, None)
     # Tests ask for many pages from one place; those of the limit set their own.
-    os.environ["ANONYMOUS_PER_MINUTE"] = "1000000"
+    os.environ["ANONYMOUS_PER_MINUTE"] = os.environ["PERSON_PER_MINUTE"] = "1000000"
     # Playwright runs an event loop in the thread of the test; the ORM is still called from that thread alone.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     var = Path(tempfile.mkdtemp(prefix="benchdash-tests-"))

@@ -179,7 +179,7 @@ _FIELDS = (
     *("threads", "started_at", "options", "map", "meta", "tags", "format", "step", "confirmed", "project"),
     *(f"rename-{name}" for name in ("name", "reason")),
     *(f"merge-{name}" for name in ("into", "reason")),
-    *(f"build-{name}" for name in ("commit", "committed_at", "released_on", "reason")),
+    *(f"build-{name}" for name in ("commit", "committed_at", "released_at", "order", "reason")),
 )
 
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
+from benchdash.alerts.tasks import answer_code_host, answer_pull_requests
 from benchdash.celery import app, ring, ring_together, taken_up
 from benchdash.database.locks import alone_with
 from benchdash.regressions.models import Incident
@@ -16,7 +17,7 @@ from benchdash.results.models import TouchedSeries
 from ingest.receiving.imports import IMPORT_TASK
 from ingest.tasks import import_waiting
 from tests.builders import make_project, make_upload
-from tests.celery_worker import QUEUES, CeleryWorker, forget_queues
+from tests.celery_worker import QUEUES, forget_queues
 from tests.regressions.nights import record_nights
 
 TASK = "benchdash.alerts.tasks.send_alerts"
@@ -100,6 +101,7 @@ def test_every_task_has_the_queue_of_its_kind():
     assert queues[IMPORT_TASK] == queues[import_waiting.name] == "imports"
     assert queues[settings.ANALYSIS_DOORBELL] == "analysis"
     assert queues[settings.ALERTS_DOORBELL] == "mail"
+    assert queues[answer_code_host.name] == queues[answer_pull_requests.name] == "code-hosts"
     assert set(queues.values()) == set(QUEUES)
 
 
@@ -128,29 +130,10 @@ def test_a_second_look_out_ends_at_once():
     assert upload.state == "refused"  # its content is no result
 
 
-@pytest.fixture
-def worker_of(_worker_process):
-    """``worker_of(queue, ...)`` is a worker of these queues alone, beside which there is no other."""
-    _worker_process.stop()  # if no test before has killed it
-    started = []
-
-    def start(*queues):
-        worker = CeleryWorker(queues=queues, EMAIL_URL=_worker_process.email_url)
-        worker.start()
-        started.append(worker)
-        return worker
-
-    yield start
-    for worker in started:
-        worker.stop()
-    forget_queues()
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_queue_full_of_imports_delays_neither_analysis_nor_mail(worker_of, smtp):
     project = make_project()
     call_command("subscribe", f"--project={project.slug}", "dba@example.org")
-    forget_queues()
     worker_of("imports").hang()
     waiting = [make_upload(project, state="queued") for _ in range(40)]
     for upload in waiting:

@@ -47,4 +47,4 @@ def test_what_is_called_and_came_from_no_queue_is_no_sign_of_a_worker():
 def test_beat_notes_that_it_sent_heartbeats_and_no_worker_has_run_them():
     send_heartbeats()
     assert 0 <= sign_of(BEAT).age < 10
-    assert [sign_of(queue) for queue in QUEUES] == [None, None, None]
+    assert [sign_of(queue) for queue in QUEUES] == [None] * len(QUEUES)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from django.conf import settings
 
 from benchdash.launcher import LaunchError, machine
 from benchdash.launcher.choices import choices_of
@@ -27,7 +28,7 @@ CHECKOUT = Path(__file__).parent.parent
 STOPS_WITHIN = 10
 GIVES_UP_WITHIN = 60
 # A word in the command of each program under the launcher.
-PROGRAMS = {"gunicorn", "beat", "--queues=imports", "--queues=analysis", "--queues=mail"}
+PROGRAMS = {"gunicorn", "beat", *(f"--queues={queue}" for queue in settings.QUEUES)}
 
 
 class Launched:

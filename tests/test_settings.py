@@ -91,3 +91,19 @@ def test_who_makes_projects_is_one_of_two_words():
     assert settings_of("settings.PROJECTS_MADE_BY", PROJECTS_MADE_BY="everyone").stdout == "everyone\n"
     refused = settings_of("1", PROJECTS_MADE_BY="Everyone")
     assert "PROJECTS_MADE_BY must be superusers or everyone, not 'Everyone'" in refused.stderr
+
+
+def test_browsers_preload_https_only_where_the_operator_asks_for_it():
+    told = "settings.SECURE_HSTS_SECONDS > 0, settings.SECURE_HSTS_PRELOAD"
+    assert settings_of(told, SITE_URL="https://bench.example.org").stdout == "True False\n"
+    asked = settings_of(told, SITE_URL="https://bench.example.org", HSTS_PRELOAD="1")
+    assert asked.stdout == "True True\n"
+    assert settings_of(told, SITE_URL="http://bench.example.org", HSTS_PRELOAD="1").stdout == "False False\n"
+
+
+def test_keys_of_before_are_read_from_the_environment():
+    assert settings_of("settings.SECRET_KEY_FALLBACKS").stdout == "[]\n"
+    assert (
+        settings_of("settings.SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS="one,two").stdout
+        == "['one', 'two']\n"
+    )

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from benchdash.throttling import AnonymousThrottle
+from benchdash.throttling import AnonymousThrottle, PersonThrottle
 from tests.builders import make_project, make_token, make_user
 
 pytestmark = pytest.mark.django_db
@@ -37,10 +37,23 @@ def test_pages_and_the_api_count_together(three_a_day, client):
     assert statuses(client, "/api/schema/", 1) == [429]
 
 
-def test_who_is_signed_in_is_not_limited(three_a_day, client):
+def test_who_is_signed_in_may_ask_more_than_a_stranger_and_is_limited_too(three_a_day, monkeypatch, client):
+    monkeypatch.setattr(PersonThrottle, "get_rate", lambda self: "5/day")
     project = make_project("nightly", public=True)
     client.force_login(make_user(member_of=project))
-    assert set(statuses(client, "/p/nightly/", 6)) == {200}
+    assert statuses(client, "/p/nightly/", 4) == [200] * 4
+    assert statuses(client, "/api/v1/runs/", 2) == [200, 429]
+    refused = client.get("/p/nightly/")
+    assert (refused.status_code, int(refused["Retry-After"]) > 0) == (429, True)
+    assert "<h1>Too many requests from your account</h1>" in refused.content.decode()
+    other = Client()
+    other.force_login(make_user("bob"))
+    assert other.get("/p/nightly/").status_code == 200
+
+
+def test_a_session_is_told_its_limit_as_a_token_is(client):
+    client.force_login(make_user())
+    assert client.get("/api/v1/projects/")["RateLimit-Policy"].startswith('"person";q=')
 
 
 @pytest.mark.parametrize("address", ["/healthz", "/static/css/base.css"])

@@ -38,8 +38,8 @@ class RelativeFiguresOnly(NotAllowed):
 
     def __init__(self) -> None:
         super().__init__(
-            "This project publishes relative figures only: the matrix of its versions and their curves show "
-            "them, and everything else is for its members"
+            "This project publishes relative figures only: its pages Compare, Matrix, Curves, Settings and "
+            "Articles show them, and everything else is for its members"
         )
 
 
@@ -56,6 +56,8 @@ class Viewer:
 
     user: User | None = None
     token: Token | None = None
+    # The rights that were asked for and that it has: a scope, or none for seeing it, and the id of a project.
+    granted: set[tuple[str, int]] = field(default_factory=set, compare=False, repr=False)
     _roles: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -151,7 +153,8 @@ class Viewer:
 
     def sees(self, project: Project) -> bool:
         """Return whether the project is one of ``projects``."""
-        return not project.is_being_deleted and (project.is_public or self.is_member(project))
+        is_open = self._noted("", project, project.is_public)
+        return not project.is_being_deleted and (is_open or self.is_member(project))
 
     def may_see_absolute(self, project: Project) -> bool:
         """Return whether this viewer may see figures of the project that are no ratios."""
@@ -168,7 +171,12 @@ class Viewer:
         return _ROLE_SCOPES.get(self._role(project), frozenset())
 
     def may(self, scope: str, project: Project) -> bool:
-        return scope in self.scopes(project)
+        return self._noted(scope, project, scope in self.scopes(project))
+
+    def _noted(self, scope: str, project: Project, is_granted: bool) -> bool:
+        if is_granted:
+            self.granted.add((scope, project.pk))
+        return is_granted
 
     def may_somewhere(self, scope: str) -> bool:
         """Return whether this viewer has the scope in any project."""

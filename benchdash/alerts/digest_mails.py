@@ -17,6 +17,7 @@ from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.mornings import Morning
 from benchdash.regressions.morning.nights import NIGHT
 from benchdash.regressions.morning.rows import Standing
+from benchdash.regressions.queries import of_assumed_starts
 from benchdash.results.wording import change, counted, number, short_metric_name
 
 MAX_LISTED: Final = 20
@@ -68,6 +69,7 @@ def digest_context(digest: Digest) -> dict[str, Any]:
     morning, project = morning_for(digest), digest.project
     lists = (("New", morning.new), ("Still open", morning.open), ("Recovered", morning.recovered))
     names_people = _may_name_people(digest)
+    assumed = of_assumed_starts(one for _, found in lists for one in found[:MAX_LISTED])
     return {
         "project": project,
         "subject": f"{project.name}: {_counts(morning)} ({_span(digest)})",
@@ -75,7 +77,10 @@ def digest_context(digest: Digest) -> dict[str, Any]:
         "sections": [
             Section(
                 title=title,
-                lines=[_incident_line(one, names_people=names_people) for one in found[:MAX_LISTED]],
+                lines=[
+                    _incident_line(one, names_people=names_people, start_assumed=one.pk in assumed)
+                    for one in found[:MAX_LISTED]
+                ],
                 more=max(0, len(found) - MAX_LISTED),
             )
             for title, found in lists
@@ -115,14 +120,15 @@ def _span(digest: Digest) -> str:
     return f"{since.day}{month} to {last}"
 
 
-def _incident_line(incident: Incident, *, names_people: bool) -> IncidentLine:
+def _incident_line(incident: Incident, *, names_people: bool, start_assumed: bool) -> IncidentLine:
     is_worse = is_for_the_worse(incident)
+    since = sentences.day(incident.started_at, now=timezone.now())
     held = f"{incident.assignee} has it" if incident.assignee else "nobody has it"
     return IncidentLine(
         figure=figure(incident),
         is_worse=is_worse,
         words=f"{incident.subject}: {sentences.incident_words(incident)}",
-        since=sentences.day(incident.started_at, now=timezone.now()),
+        since=f"{since} (start assumed)" if start_assumed else since,
         state=incident.get_state_display(),
         held=held if names_people and is_worse and incident.state in Incident.OPEN else "",
         url=absolute("dashboard:incident", incident.project.slug, incident.pk),

@@ -17,11 +17,13 @@ from benchdash.regressions.headlines import (
     bare_figure,
     change_words,
     day,
+    drift_words,
     figure,
     is_of_speed,
     largest_figure,
     largest_words,
     levels,
+    recovered_words,
     rhythm,
     series_words,
     silence_words,
@@ -31,7 +33,7 @@ from benchdash.regressions.headlines import (
 )
 from benchdash.regressions.links import compare_url
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
-from benchdash.regressions.queries import evidence, family_evidence, what_changed
+from benchdash.regressions.queries import evidence, family_evidence, of_assumed_starts, what_changed
 from benchdash.regressions.ranges import range_of
 from benchdash.regressions.surroundings import around
 from benchdash.regressions.used_units import in_used_unit
@@ -88,6 +90,9 @@ def subject_of(incident: Incident, changed: Sequence[ChangePoint]) -> str:
     """
     if incident.kind == Incident.Kind.SILENCE:
         return _shortened(silence_words(incident))
+    if incident.kind == Incident.Kind.DRIFT:
+        named = f"{_share(incident, changed)} ({_named_workloads(changed)})"
+        return _shortened(f"{incident.subject}: {drift_words(incident)}; {named}")
     about = str(incident.product or incident.hardware or "")
     if incident.branch:
         about = f"{about} {incident.branch}"
@@ -129,7 +134,8 @@ def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
     changed = confirmed_evidence(incident)
     points = histories([one.series_id for one in changed[:MAX_SERIES]])
     where = span(incident, last_good_at=last_good_at(incident, changed))
-    drawn = _picture(changed, points, where)
+    # A drift has no two levels to draw.
+    drawn = None if incident.kind == Incident.Kind.DRIFT else _picture(changed, points, where)
     differences = what_changed(changed)
     between = _between(incident)
     context = {
@@ -141,6 +147,7 @@ def context_of(alert: Alert) -> tuple[dict[str, Any], Picture | None]:
         "silence_facts": _silence_facts(incident, zone),
         "span": where,
         "began": time_words(incident.started_at, zone),
+        "start_assumed": bool(of_assumed_starts([incident])),
         "figure": bare_figure(incident),
         "is_of_speed": is_of_speed(incident),
         "metric": metric_at_start(incident.metric),
@@ -200,6 +207,8 @@ def news_of(alert: Alert, changed: Sequence[ChangePoint]) -> str:
 def _spread(incident: Incident, changed: Sequence[ChangePoint]) -> str:
     if incident.kind == Incident.Kind.SILENCE:
         return f"Spread: {silence_words(incident)}."
+    if incident.kind == Incident.Kind.DRIFT:
+        return f"Grown to twice of what it was: by now {drift_words(incident)}."
     return f"Spread: by now {_share(incident, changed)} have changed."
 
 
@@ -209,10 +218,12 @@ def _recovered(incident: Incident, event: IncidentEvent) -> str:
         return f"Recovered, found {day(event.at)}: the {_loss(incident)} has ended."
     where = span(by, last_good_at=None)
     version = "" if where.build or where.changed == "?" else f" with {where.changed}"
-    return (
-        f"Recovered {day(by.started_at)}{version}: a step of {figure(by)} ended the {_loss(incident)} "
-        f"of {figure(incident)}."
-    )
+    when = f"{day(by.started_at)}{version}"
+    if incident.remaining is not None:
+        words = recovered_words(incident).capitalize()
+        left = f"a step of {figure(by)} left so much of the {_loss(incident)} of {figure(incident)}"
+        return f"{words}, {when}: {left}, and the incident stays open."
+    return f"Recovered {when}: a step of {figure(by)} ended the {_loss(incident)} of {figure(incident)}."
 
 
 def _loss(incident: Incident) -> str:

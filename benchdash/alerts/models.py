@@ -12,16 +12,22 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.time_zones import zone_of
+from benchdash.alerts.channels.errors import UnreadableSecretError
+from benchdash.encryption import NoKeyError, decrypted, encrypted
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.results.models import Hardware, Product
 from benchdash.results.wording import metric_name
 
+_MIN_WAIT: Final = timedelta(minutes=1)
+_MAX_ERROR: Final = 500
+RETRY_FIELDS: Final = ("attempts", "retry_at", "error")
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _TOLD_OF: Final[Mapping[str, str]] = {
     Incident.Kind.REGRESSION: "confirmed regressions",
     Incident.Kind.IMPROVEMENT: "confirmed improvements",
     Incident.Kind.ENVIRONMENT: "changes of machines",
     Incident.Kind.SILENCE: "silences",
+    Incident.Kind.DRIFT: "confirmed drifts",
 }
 
 
@@ -30,10 +36,40 @@ def _unsubscribe_key() -> str:
 
 
 def _default_kinds() -> list[str]:
-    return [Incident.Kind.REGRESSION]
+    return [Incident.Kind.REGRESSION, Incident.Kind.DRIFT]
 
 
-class Subscription(models.Model):
+class WithSecret(models.Model):
+    """Something with a secret, which is stored encrypted and never shown."""
+
+    encrypted_secret = models.TextField(blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def secret(self) -> str:
+        """The secret. Raises UnreadableSecretError."""
+        try:
+            return decrypted(self.encrypted_secret.encode()).decode() if self.encrypted_secret else ""
+        except NoKeyError:
+            raise UnreadableSecretError from None
+
+    @secret.setter
+    def secret(self, secret: str) -> None:
+        self.encrypted_secret = encrypted(secret.encode()).decode() if secret else ""
+
+    @property
+    def secret_trouble(self) -> str:
+        """Why the secret cannot be read, in words; empty where it can."""
+        try:
+            _ = self.secret
+        except UnreadableSecretError as error:
+            return str(error)
+        return ""
+
+
+class Subscription(WithSecret):
     """An address that is told of the incidents of a project: an e-mail address, or the URL of a webhook.
 
     Empty filters mean all. ``smallest_change`` is a change of speed, 0.05 is 5 %. A daily or weekly digest is
@@ -77,7 +113,6 @@ class Subscription(models.Model):
     time_zone = models.CharField(max_length=64, blank=True)
     all_quiet = models.BooleanField(default=False)
     payload = models.CharField(max_length=12, choices=Payload, default=Payload.JSON)
-    secret = models.CharField(max_length=200, blank=True)
     refused_at = models.DateTimeField(null=True, blank=True)
     refusal = models.CharField(max_length=500, blank=True)
     refused_since = models.DateTimeField(null=True, blank=True, editable=False)
@@ -138,16 +173,37 @@ class Subscription(models.Model):
         return f"{day} at {self.hour:02d}:00 ({self.zone.key}){quiet}"
 
 
-class OwedMail(models.Model):
+class Retried(models.Model):
+    """Something that is tried again after a growing wait. ``error`` says why the last try did not succeed."""
+
+    attempts = models.PositiveIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+
+    def postpone(self, error: Exception, *, max_wait: timedelta) -> timedelta:
+        """Note why a try did not succeed, without saving it, and return how long the next one waits."""
+        wait: timedelta = min(_MIN_WAIT * 2 ** min(self.attempts, 10), max_wait)
+        self.attempts += 1
+        self.retry_at = timezone.now() + wait
+        self.error = (str(error) or type(error).__name__)[:_MAX_ERROR]
+        return wait
+
+
+def is_due() -> models.Q:
+    """Select what need not wait any more."""
+    return models.Q(retry_at=None) | models.Q(retry_at__lte=timezone.now())
+
+
+class OwedMail(Retried):
     """A mail that is owed to an address until it is sent. A crash may repeat it, never lose it."""
 
     address = models.CharField(max_length=2000)
     subscription = models.ForeignKey(Subscription, on_delete=models.SET_NULL, null=True, related_name="+")
     owed_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveIntegerField(default=0)
-    retry_at = models.DateTimeField(null=True, blank=True)
-    error = models.TextField(blank=True)
 
     class Meta:
         abstract = True
@@ -204,8 +260,11 @@ class Alert(OwedMail):
         return f"{self.incident} to {self.address}"
 
 
-class CodeHost(models.Model):
-    """A repository at GitHub or GitLab whose pull requests are answered, and a token that may write there."""
+class CodeHost(WithSecret, Retried):
+    """A repository at GitHub or GitLab whose pull requests are answered, and a token that may write there.
+
+    While it does not answer as it should, all of its pull requests wait.
+    """
 
     class Kind(models.TextChoices):
         GITHUB = "github", "GitHub"
@@ -215,7 +274,6 @@ class CodeHost(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     api_url = models.CharField(max_length=500)
     repository = models.CharField(max_length=300)
-    secret = models.CharField(max_length=500)
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
@@ -227,11 +285,10 @@ class CodeHost(models.Model):
         return f"benchdash/{self.project.slug}"
 
 
-class PullRequestAnswer(models.Model):
+class PullRequestAnswer(Retried):
     """What a pull request was told last: the commit, a digest of the words, and the id of the comment.
 
-    ``seen_run`` is the id of its newest run when it was looked at: another one means news. Before
-    ``retry_at`` it is not looked at again; ``error`` says why the last try did not arrive.
+    ``seen_run`` is the id of its newest run when it was looked at: another one means news.
     """
 
     host = models.ForeignKey(CodeHost, on_delete=models.CASCADE, related_name="answers")
@@ -242,9 +299,6 @@ class PullRequestAnswer(models.Model):
     comment = models.BigIntegerField(null=True, blank=True)
     seen_run = models.BigIntegerField(null=True, blank=True)
     is_pending = models.BooleanField(default=False)
-    attempts = models.PositiveIntegerField(default=0)
-    retry_at = models.DateTimeField(null=True, blank=True)
-    error = models.CharField(max_length=500, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["host", "number"], name="one_answer_per_pull_request")]

@@ -6,6 +6,7 @@ so nobody can point a name elsewhere between the check and the request. Redirect
 
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -99,8 +100,8 @@ def request(
 
     Raises ForbiddenError, or OSError or http.client.HTTPException where nothing sensible came back.
     """
-    target = _target(url)
-    with _connected(target) as connection:
+    target, until = _target(url), time.monotonic() + MAX_SECONDS
+    with _connected(target, until) as connection:
         connection.request(method, target.path, body, {**headers, "Host": target.url.netloc})
         response = connection.getresponse()
         return Reply(response.status, response.read(max_reply))
@@ -108,7 +109,7 @@ def request(
 
 def reason_of(error: Exception) -> str:
     """Say in words why nothing came back: ``Name or service not known``, without the number of an OSError."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return getattr(error, "strerror", None) or str(error).strip("\0\r\n ") or type(error).__name__
 
 
 def _target(url: str) -> _Target:
@@ -167,9 +168,9 @@ def _behind(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 
 @contextmanager
-def _connected(target: _Target) -> Iterator[HTTPConnection]:
-    """Connect, and hang up after ``MAX_SECONDS``, whatever the other side does meanwhile."""
-    with _socket(target) as plain, _hung_up_in_time(plain):
+def _connected(target: _Target, until: float) -> Iterator[HTTPConnection]:
+    """Connect, and hang up when the time is over, whatever the other side does meanwhile."""
+    with _socket(target, until) as plain, _hung_up_in_time(plain, until):
         sock = plain
         if target.url.scheme == "https":
             # The plain socket stays open beside its copy, to be hung up.
@@ -183,30 +184,36 @@ def _connected(target: _Target) -> Iterator[HTTPConnection]:
             connection.close()
 
 
-def _socket(target: _Target) -> socket.socket:
+def _socket(target: _Target, until: float) -> socket.socket:
     """Connect to the first of the addresses that answers. Raises OSError and ForbiddenError."""
     trouble: OSError = ConnectionError(f"{target.host} has no address")
     addresses = _addresses(target)
-    for address in addresses:
+    for number, address in enumerate(addresses):
+        seconds = _seconds_left(until) / (len(addresses) - number)
         try:
-            return socket.create_connection((address, target.port), timeout=MAX_SECONDS / len(addresses))
+            return socket.create_connection((address, target.port), timeout=seconds)
         except OSError as error:
             trouble = error
     raise trouble
 
 
+def _seconds_left(until: float) -> float:
+    # With a timeout of 0 a socket would not wait at all, which is another kind of error.
+    return max(until - time.monotonic(), 0.01)
+
+
 @contextmanager
-def _hung_up_in_time(sock: socket.socket) -> Iterator[None]:
+def _hung_up_in_time(sock: socket.socket, until: float) -> Iterator[None]:
     """Each read has a limit of its own, and a server could send a byte at a time for ever."""
-    sock.settimeout(MAX_SECONDS)
+    sock.settimeout(_seconds_left(until))
     is_late = Event()
-    timer = Timer(MAX_SECONDS, _hang_up, [sock, is_late])
+    timer = Timer(_seconds_left(until), _hang_up, [sock, is_late])
     timer.daemon = True
     timer.start()
     try:
         yield
     except (OSError, HTTPException) as error:
-        if is_late.is_set():
+        if is_late.is_set() or isinstance(error, TimeoutError):
             raise TimeoutError(f"no answer within {MAX_SECONDS:g} seconds") from error
         raise
     finally:

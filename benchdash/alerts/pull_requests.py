@@ -2,10 +2,14 @@
 
 A pull request is looked at after each of its runs, until the analysis is done. What was told is a digest: the
 same words are not told again. A crash may repeat a status; a comment is looked for before one is written.
+
+Each code host is a job of its own, in a queue of their own: one that is slow, or answers anything, makes its
+own pull requests wait and nobody else.
 """
 
 import hashlib
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +19,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -24,7 +28,8 @@ from benchdash.accounts.services import audit
 from benchdash.addresses import absolute
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.code_hosts import CommitStatus, StatusState, code_host
-from benchdash.alerts.models import CodeHost, PullRequestAnswer
+from benchdash.alerts.models import RETRY_FIELDS, CodeHost, PullRequestAnswer, is_due
+from benchdash.database.locks import alone_with
 from benchdash.regressions.comparison.gate import Gate, GateError, Question, decide
 from benchdash.regressions.comparison.gate_words import markdown, summary
 from benchdash.regressions.comparison.markdown_text import plain
@@ -36,9 +41,11 @@ _log = logging.getLogger(__name__)
 MAX_SHOWN: Final = 20
 # What was measured longer ago is nobody's question any more.
 MAX_AGE: Final = timedelta(days=14)
+# After so long a code host makes room for others; what is left is told at the next look.
+MAX_SECONDS_A_LOOK: Final = 30.0
 _WORST_FIRST: Final = ("fail", "unknown", "pass")
-_MIN_WAIT: Final = timedelta(minutes=1)
 _MAX_WAIT: Final = timedelta(hours=1)
+_TOLD_FIELDS: Final = ("commit", "told", "told_at", "comment", "seen_run", "is_pending")
 
 
 # --- the connection -----------------------------------------------------------------------------------------
@@ -60,9 +67,9 @@ def connect(
         project=project,
         kind=kind,
         repository=repository,
-        secret=secret.strip(),
         api_url=api_url.strip().rstrip("/"),
     )
+    host.secret = secret.strip()
     if not (host.api_url.startswith("https://") or settings.WEBHOOKS_MAY_BE_PRIVATE):
         raise ValidationError({"api_url": "the token goes over https only"})
     if trouble := try_code_host(host):
@@ -94,9 +101,22 @@ def try_code_host(host: CodeHost) -> str:
     return ""
 
 
+def ask_again(host: CodeHost) -> None:
+    """Make all of its pull requests due at once."""
+    for rows in (CodeHost.objects.filter(pk=host.pk), host.answers.all()):
+        rows.update(attempts=0, retry_at=None, error="")
+
+
 def last_answers(host: CodeHost) -> Sequence[PullRequestAnswer]:
     """Return what was told to the pull requests that were measured last, the newest first."""
     return list(host.answers.order_by(F("seen_run").desc(nulls_first=True), "-number")[:MAX_SHOWN])
+
+
+def waiting(project: Project, number: int) -> CodeHost | PullRequestAnswer | None:
+    """Return what keeps a pull request from being told how it did: its code host, or the answer itself."""
+    host = code_host_of(project)
+    answer = host.answers.filter(number=number).first() if host else None
+    return next((one for one in (host, answer) if one and one.error), None)
 
 
 # --- the answers --------------------------------------------------------------------------------------------
@@ -116,18 +136,39 @@ class _News:
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
 
-def answer_pull_requests() -> int:
-    """Tell each pull request with news, and return how many were told: none while mail is held."""
+def hosts_to_ask() -> Sequence[int]:
+    """Return the ids of the code hosts whose pull requests may have news: none while mail is held."""
     if settings.HOLD_MAIL:
-        return 0
-    told = 0
-    for host in CodeHost.objects.filter(project__deleting_since=None).select_related("project"):
-        for request in _with_news(host):
-            is_reached, is_told = _answer(host, request)
-            told += is_told
-            if not is_reached:
-                break
-    return told
+        return []
+    measured = _recent_runs().filter(project=OuterRef("project"))
+    hosts = CodeHost.objects.filter(is_due(), Exists(measured), project__deleting_since=None)
+    # Jobs expire where all workers are busy: by chance, and not always those of the same hosts.
+    return list(hosts.order_by("?").values_list("pk", flat=True))
+
+
+def answer_pull_requests(host_id: int) -> int:
+    """Tell each pull request of a code host that has news, and return how many were told.
+
+    Where it does not answer as it should, all of them wait, longer each time.
+    """
+    with alone_with("code host", host_id) as is_alone:
+        host = CodeHost.objects.filter(is_due(), pk=host_id).select_related("project").first()
+        if host is None or not is_alone:
+            return 0
+        if trouble := host.secret_trouble:
+            _postpone(host, UnavailableError(trouble))
+            return 0
+        told, until = 0, time.monotonic() + MAX_SECONDS_A_LOOK
+        try:
+            for request in _with_news(host):
+                told += _answer(host, request)
+                if time.monotonic() > until:
+                    break
+        except UnavailableError as error:
+            _postpone(host, error)
+        else:
+            _succeeded(host)
+        return told
 
 
 class _Request(NamedTuple):
@@ -137,19 +178,20 @@ class _Request(NamedTuple):
     newest_run: int
 
 
+def _recent_runs() -> QuerySet[Run]:
+    return Run.objects.filter(of_pull_requests(), recorded_at__gte=timezone.now() - MAX_AGE).order_by()
+
+
 def _with_news(host: CodeHost) -> list[_Request]:
     """Return the pull requests with runs that were not looked at, or not analysed when they were."""
     places = VersionPlace.objects.filter(of_pull_requests(), project=host.project)
-    runs = Run.objects.filter(
-        of_pull_requests(),
-        project=host.project,
-        version__in=places.values("version"),
-        recorded_at__gte=timezone.now() - MAX_AGE,
-    )
-    newest = runs.order_by().values_list("branch").annotate(newest=Max("pk")).order_by("newest")
+    runs = _recent_runs().filter(project=host.project, version__in=places.values("version"))
+    newest = runs.values_list("branch").annotate(newest=Max("pk")).order_by("newest")
     measured = [_Request(number, run) for branch, run in newest if (number := number_in(branch))]
     answers = {one.number: one for one in host.answers.filter(number__in=[one.number for one in measured])}
-    return [one for one in measured if _is_due(answers.get(one.number), one)]
+    due = [one for one in measured if _is_due(answers.get(one.number), one)]
+    # One that fails every time comes last, and the others are told before it.
+    return sorted(due, key=lambda one: answers[one.number].attempts if one.number in answers else 0)
 
 
 def _is_due(answer: PullRequestAnswer | None, request: _Request) -> bool:
@@ -160,31 +202,42 @@ def _is_due(answer: PullRequestAnswer | None, request: _Request) -> bool:
     return answer.is_pending or answer.seen_run != request.newest_run
 
 
-@transaction.atomic
-def _answer(host: CodeHost, request: _Request) -> tuple[bool, bool]:
-    """Look at a pull request; return whether the code host was reached, and whether it was told anything."""
-    PullRequestAnswer.objects.get_or_create(host=host, number=request.number)
-    # Another worker may be telling it right now.
-    rows = PullRequestAnswer.objects.select_for_update(skip_locked=True)
-    answer = rows.filter(host=host, number=request.number).first()
-    if answer is None:
-        return True, False
+def _answer(host: CodeHost, request: _Request) -> bool:
+    """Look at a pull request, and return whether it was told anything. Raises UnavailableError."""
+    answer, _ = PullRequestAnswer.objects.get_or_create(host=host, number=request.number)
     try:
         is_told = _tell_news(host, request, answer)
-    except (GateError, RefusedError, UnavailableError) as error:
-        wait = min(_MIN_WAIT * 2 ** min(answer.attempts, 10), _MAX_WAIT)
-        _log.warning(
-            "pull request %s of %s was not told, next try in %s: %s", request.number, host, wait, error
-        )
-        answer.attempts += 1
-        answer.retry_at = timezone.now() + wait
-        answer.error = (str(error) or type(error).__name__)[:500]
-        answer.save()
-        return not isinstance(error, UnavailableError), False
-    answer.attempts, answer.retry_at, answer.error = 0, None, ""
+    except UnavailableError as error:
+        _postpone(answer, error)
+        raise
+    except (GateError, RefusedError) as error:
+        _postpone(answer, error)
+        return False
+    except Exception:  # noqa: BLE001 - an answer that cannot be made must not hold up the others
+        _log.exception("%s of %s could not be made", answer, host)
+        _postpone(answer, RuntimeError("benchdash could not make the answer; its log says why"))
+        return False
     answer.seen_run = request.newest_run
-    answer.save()
-    return True, is_told
+    _succeeded(answer)
+    return is_told
+
+
+def _postpone(tried: CodeHost | PullRequestAnswer, error: Exception) -> None:
+    wait = tried.postpone(error, max_wait=_MAX_WAIT)
+    _log.warning("%s: %s; next try in %s", tried, error, wait)
+    _save(tried)
+
+
+def _succeeded(tried: CodeHost | PullRequestAnswer) -> None:
+    tried.attempts, tried.retry_at, tried.error = 0, None, ""
+    _save(tried)
+
+
+def _save(tried: CodeHost | PullRequestAnswer) -> None:
+    """Save what a look changes, and nothing where somebody has disconnected the code host meanwhile."""
+    names = [*RETRY_FIELDS, *(_TOLD_FIELDS if isinstance(tried, PullRequestAnswer) else ())]
+    rows = type(tried)._default_manager.filter(pk=tried.pk)
+    rows.update(**{name: getattr(tried, name) for name in names})
 
 
 def _tell_news(host: CodeHost, request: _Request, answer: PullRequestAnswer) -> bool:

@@ -7,13 +7,21 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchdash.alerts.channels import channel_of, email
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.digests import unsent_digests
-from benchdash.alerts.models import Alert, Confirmation, Digest, OwedMail, Subscription
+from benchdash.alerts.models import (
+    RETRY_FIELDS,
+    Alert,
+    Confirmation,
+    Digest,
+    OwedMail,
+    Subscription,
+    is_due,
+)
 from benchdash.alerts.owing import (
     MAY_READ_THE_PROJECT,
     oldest_news,
@@ -25,7 +33,6 @@ from benchdash.alerts.refusals import forget_refusals, note_refusal
 
 _log = logging.getLogger(__name__)
 
-_MIN_WAIT = timedelta(minutes=1)
 # A server that is down is back within minutes; one that refuses an address or a mail seldom changes its mind.
 _MAX_WAIT_FOR_SERVER = timedelta(minutes=10)
 _MAX_WAIT_OF_REFUSED = timedelta(hours=6)
@@ -84,7 +91,7 @@ def _due(owed: "QuerySet[_Mail]") -> "QuerySet[_Mail]":
     """Lock the mails that are due; those that another worker is sending right now are left to it."""
     return (
         owed.select_for_update(skip_locked=True, of=("self",))
-        .filter(Q(retry_at=None) | Q(retry_at__lte=timezone.now()), sent_at=None)
+        .filter(is_due(), sent_at=None)
         .order_by("owed_at", "pk")
     )
 
@@ -157,12 +164,9 @@ def _at_the_same_server(mail: _Mail, due: "QuerySet[_Mail]") -> list[_Mail]:
 
 def _postpone(mails: list[_Mail], error: Exception, *, longest: timedelta) -> None:
     for mail in mails:
-        wait = min(_MIN_WAIT * 2 ** min(mail.attempts, 10), longest)
+        wait = mail.postpone(error, max_wait=longest)
         _log.warning("%s %s was not sent, next try in %s: %s", _kind(mail), mail.pk, wait, error)
-        mail.retry_at = timezone.now() + wait
-        mail.attempts += 1
-        mail.error = (str(error) or type(error).__name__)[:500]
-    type(mails[0])._default_manager.bulk_update(mails, ["retry_at", "attempts", "error"], batch_size=100)
+    type(mails[0])._default_manager.bulk_update(mails, RETRY_FIELDS, batch_size=100)
 
 
 def _kind(mail: OwedMail) -> str:

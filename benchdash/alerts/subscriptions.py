@@ -19,6 +19,7 @@ from benchdash.alerts.models import Alert, Confirmation, Digest, Subscription
 from benchdash.alerts.refusals import forget_refusals
 from benchdash.celery import ring
 from benchdash.regressions.models import Incident
+from benchdash.results.branches import branch_called
 from benchdash.results.models import Hardware, Product
 
 MAX_CONFIRMATIONS_A_DAY: Final = 3
@@ -111,6 +112,8 @@ def _checked(wishes: SubscriptionWishes) -> dict[str, Any]:
     for name in ("branch", "workload_group", "metric", "time_zone"):
         if name in checked:
             checked[name] = checked[name].strip()
+    if "branch" in checked:
+        checked["branch"] = branch_called(checked["branch"])
     if "kinds" in wishes:
         checked["kinds"] = [kind for kind in Incident.Kind.values if kind in wishes["kinds"]]
         if not checked["kinds"] or set(wishes["kinds"]) - set(Incident.Kind.values):

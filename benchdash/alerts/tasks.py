@@ -1,4 +1,5 @@
 from celery import shared_task
+from django.conf import settings
 
 from benchdash.alerts import digests, pull_requests, services, subscriptions
 from benchdash.celery import one_at_a_time
@@ -22,6 +23,12 @@ def send_waiting() -> None:
 
 
 @shared_task
-@one_at_a_time
 def answer_pull_requests() -> None:
-    pull_requests.answer_pull_requests()
+    """Ring for each code host that may have news; a job that no worker took up is rung for again."""
+    for host_id in pull_requests.hosts_to_ask():
+        answer_code_host.apply_async((host_id,), expires=settings.CODE_HOSTS_EVERY_S)
+
+
+@shared_task
+def answer_code_host(host_id: int) -> None:
+    pull_requests.answer_pull_requests(host_id)

@@ -19,6 +19,7 @@ from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.outgoing import server_of
 from benchdash.alerts.subscriptions import OF_MAIL
 from benchdash.regressions.models import Incident
+from benchdash.results.branches import branch_called
 from benchdash.results.models import Hardware, Product
 
 MAX_WEBHOOKS: Final = 20
@@ -48,10 +49,11 @@ def add_webhook(
     hardware: Hardware | None = None,
     by: Viewer,
 ) -> tuple[Subscription, bool]:
-    """Return the webhook and whether it is new; the same one again stays one, with the secret that it has.
+    """Return the webhook and whether its secret is new; the same one again stays one, with its secret.
 
-    Without a secret one is made. Raises django.core.exceptions.ValidationError for an address that may not be
-    called, for a secret that is too short, and where the project has too many.
+    Without a secret one is made. One that cannot be read any more is replaced. Raises
+    django.core.exceptions.ValidationError for an address that may not be called, for a secret that is too
+    short, and where the project has too many.
     """
     try:
         url = webhook.check(url)
@@ -67,18 +69,21 @@ def add_webhook(
             address=url,
             kinds=sorted(set(kinds)),
             product=product,
-            branch=branch.strip(),
+            branch=branch_called(branch.strip()),
             hardware=hardware,
-            defaults={
-                "payload": payload,
-                "secret": secret or secrets.token_urlsafe(32),
-                "confirmed_at": timezone.now(),
-            },
+            defaults={"payload": payload, "confirmed_at": timezone.now()},
         )
         if is_new:
             if Subscription.objects.filter(project=project).exclude(OF_MAIL).count() > MAX_WEBHOOKS:
                 raise ValidationError({"url": f"a project has at most {MAX_WEBHOOKS} webhooks"})
             audit(project, by, "webhook added", server_of(url), detail=_detail(found))
+        elif found.secret_trouble:
+            is_new = True
+            Alert.objects.filter(subscription=found, sent_at=None).update(retry_at=None)
+            audit(project, by, "secret of webhook added again", server_of(url), detail=_detail(found))
+        if is_new:
+            found.secret = secret or secrets.token_urlsafe(32)
+            found.save(update_fields=["encrypted_secret"])
     return found, is_new
 
 

@@ -4,6 +4,7 @@ They are read as JSON is written: a number in quotes is a text, and a name that 
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, time
 from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
@@ -101,6 +102,13 @@ class _DaysField(serializers.IntegerField):
         super().__init__(min_value=0, max_value=MAX_DAYS, required=False, allow_null=True, **options)
 
 
+class _MarginField(serializers.FloatField):
+    """An option of a project that is a share of speed: 0.1 is 10 %."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0.001, max_value=0.5, required=False, allow_null=True, **options)
+
+
 class CorrectionRequest(Body):
     """With ``preview`` nothing is changed, and the answer says what would be."""
 
@@ -122,7 +130,9 @@ class ProjectChange(Body):
     """At least one of these; what is left out stays as it is.
 
     Results of pull requests are kept for ``pull_request_days``, 0: for ever. What began more than
-    ``historical_after_days`` before its file came in is listed and not mailed. Null is as by default.
+    ``historical_after_days`` before its file came in is listed and not mailed. A gate passes where it
+    excludes a loss of ``gate_row_margin`` in every row and of ``gate_mean_margin`` in their mean. Null is as
+    by default.
     """
 
     more_schema = {"minProperties": 1}
@@ -134,6 +144,8 @@ class ProjectChange(Body):
     is_relative_only = serializers.BooleanField(required=False)
     pull_request_days = _DaysField()
     historical_after_days = _DaysField()
+    gate_row_margin = _MarginField()
+    gate_mean_margin = _MarginField()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs:
@@ -146,18 +158,30 @@ class RenameRequest(CorrectionRequest):
 
 
 class VersionRequest(CorrectionRequest):
-    """``version`` renames; the others correct what is known of the build. Null forgets."""
+    """``version`` renames; the others correct what is known of the build. Null forgets.
 
-    more_schema = one_of("version", "commit", "committed_at", "released_on")
+    A version that begins with dotted numbers (``17.2``, ``v1.2.3-rc1``) is sorted by these, and any other by
+    ``order``, by when it was released, or by when its commit was made. ``order`` is a text that begins so,
+    which sorts any version as if it were called that: ``18.0``. ``released_on`` is the day alone.
+    """
+
+    more_schema = one_of("version", "commit", "committed_at", "released_at", "released_on", "order")
 
     version = serializers.CharField(max_length=100, required=False)
     commit = CommitField(required=False, allow_null=True)
     committed_at = serializers.DateTimeField(required=False, allow_null=True)
+    released_at = serializers.DateTimeField(required=False, allow_null=True)
     released_on = serializers.DateField(required=False, allow_null=True)
+    order = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=100)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.keys() <= CorrectionRequest().fields.keys():
             raise serializers.ValidationError({"version": ["give a version or a fact to correct"]})
+        if "order" in attrs:
+            attrs["order"] = attrs["order"] or ""
+        if "released_on" in attrs:
+            day = attrs.pop("released_on")
+            attrs.setdefault("released_at", day and datetime.combine(day, time.min, tzinfo=UTC))
         return attrs
 
 

@@ -33,10 +33,10 @@ from benchdash.regressions.comparison.columns import (
     names,
     short_id,
 )
-from benchdash.regressions.comparison.comparability import different_places, doubts, single_sessions
+from benchdash.regressions.comparison.comparability import doubts
 from benchdash.regressions.comparison.pair_words import summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair, pair_of_columns, side_names
-from benchdash.regressions.comparison.relative import relative_table
+from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import Row, have_two_directions
 from benchdash.regressions.comparison.shown_units import table_in_used_units
 from benchdash.regressions.comparison.verdict_words import (
@@ -58,8 +58,8 @@ from benchdash.results.metrics import telling
 from benchdash.results.models import Product, Series, ServerVersion, VersionPlace, Workload
 from benchdash.results.queries import ids_called
 from benchdash.results.version_places import nearest_version
-from benchdash.results.versions import COMMIT
-from benchdash.results.wording import change, counted, metric_name, number
+from benchdash.results.versions import COMMIT, order_kind
+from benchdash.results.wording import RATIO, change, counted, metric_name, number, quantity
 
 MAX_AGAINST: Final = 8
 _MAX_CELLS: Final = 160
@@ -199,10 +199,11 @@ class CompareAnswer(ToolAnswer):
     url: str
 
     def in_words(self) -> str:
+        unit = RATIO if self.is_relative else ""
         lines = [f"{self.metric_in_words}, {self.direction}. Base: {self.base.name} ({_place(self.base)})."]
         for column, one in zip(self.columns, self.summaries, strict=True):
             of = " of speeds" if one.is_of_speeds else ""
-            mean = f"geometric mean{of} {change(one.geomean - 1)}" if one.geomean else "no common rows"
+            mean = f"geometric mean{of} {change(one.geomean - 1, unit)}" if one.geomean else "no common rows"
             counts = f"; {one.counts}" if one.counts else ""
             lines.append(
                 f"{one.name} ({_place(column)}): {mean} over {counted(one.rows_compared, 'row')}{counts}."
@@ -213,9 +214,9 @@ class CompareAnswer(ToolAnswer):
                 *(
                     row.workload,
                     row.threads,
-                    f"{number(row.base.value)} {row.unit}" if row.base else "not measured",
+                    f"{quantity(row.base.value, unit)} {row.unit}" if row.base else "not measured",
                 ),
-                *(_cell_words(cell) for cell in row.cells),
+                *(_cell_words(cell, unit) for cell in row.cells),
             ]
             for row in self.rows
         ]
@@ -230,12 +231,12 @@ def _place(column: ColumnAnswer) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _cell_words(cell: CellAnswer | None) -> str:
+def _cell_words(cell: CellAnswer | None, unit: str) -> str:
     if cell is None:
         return "not measured"
-    by = f"{change(cell.ratio - 1)}, " if cell.ratio else ""
+    by = f"{change(cell.ratio - 1, unit)}, " if cell.ratio else ""
     more = f", {cell.more_of_each} more" if cell.more_of_each else ""
-    return f"{number(cell.value)} ({by}{cell.said}{more})"
+    return f"{quantity(cell.value, unit)} ({by}{cell.said}{more})"
 
 
 def selector_words(error: SelectorError) -> str:
@@ -279,12 +280,10 @@ def _compare(viewer: Viewer, asked: CompareArguments) -> CompareAnswer:
         raise
     found = table_in_used_units(measured)
     named = list(zip([base, *columns], names([base, *columns]), strict=True))
-    said = doubts([found], named, base)
     is_relative = not viewer.may_see_absolute(project)
     if is_relative:
-        found = relative_table(found)
-        # Settings and facts of machines are for members too.
-        said = [*different_places([base, *columns]), *single_sessions([found], named).doubts]
+        found = table_for_others(found)
+    said = doubts([found], named, base, for_others=is_relative)
     return _answer(project, found, [one.text for one in said], is_relative=is_relative)
 
 
@@ -629,7 +628,8 @@ def _before(
     # Where there is none before it, the nearest is the next.
     key = VersionPlace.objects.get(version=nearest, **dict(zip(parts, where, strict=True)))
     is_before = (key.sort_key, key.committed_at) < (at.sort_key, at.committed_at)
-    return before if is_before else None
+    is_known = bool(at.branch) or order_kind(key.sort_key) == order_kind(at.sort_key) != ""
+    return before if is_before and is_known else None
 
 
 def _place_change(project: ProjectRow, pair: Pair) -> PlaceChange:

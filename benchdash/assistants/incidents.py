@@ -27,7 +27,7 @@ from benchdash.assistants.shapes import (
     table,
 )
 from benchdash.regressions.counters import moved_counters
-from benchdash.regressions.headlines import figure, silence_words, what_happened
+from benchdash.regressions.headlines import drift_words, figure, silence_words, what_happened
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import (
     evidence,
@@ -39,6 +39,7 @@ from benchdash.regressions.queries import (
 )
 from benchdash.regressions.ranges import range_of
 from benchdash.regressions.used_units import in_used_unit
+from benchdash.results.branches import branch_called
 from benchdash.results.models import Hardware, Product, ServerVersion
 from benchdash.results.queries import ids_called
 from benchdash.results.wording import change, metric_name, number, share
@@ -51,7 +52,7 @@ _MAX_TEXT: Final = 300
 _NEARLY_CERTAIN: Final = 0.999
 
 State = Literal["new", "acknowledged", "investigating", "expected", "wontfix", "fixed", "invalid"]
-Kind = Literal["regression", "improvement", "environment", "silence"]
+Kind = Literal["regression", "improvement", "environment", "silence", "drift"]
 
 
 class IncidentsArguments(Arguments):
@@ -114,6 +115,7 @@ class IncidentAnswer(AnswerPart):
     detected_at: datetime
     confirmed_at: datetime | None
     recovered_by: int | None
+    remaining: float | None
     url: str
 
     @property
@@ -127,7 +129,8 @@ class IncidentAnswer(AnswerPart):
         if self.is_historical:
             said.append("historical")
         if self.recovered_by:
-            said.append(f"ended by incident {self.recovered_by}")
+            left = "" if self.remaining is None else f", but for {change(self.remaining)}"
+            said.append(f"ended by incident {self.recovered_by}{left}")
         began = f"began {self.started_at:%Y-%m-%d} {self.range_in_words}"
         return f"Incident {self.id}: {self.headline}, {began}; {', '.join(said)}. {self.url}"
 
@@ -293,7 +296,7 @@ def _incidents(viewer: Viewer, asked: IncidentsArguments) -> IncidentsAnswer:
     if asked.hardware:
         found = found.filter(seen_on(_ids(Hardware, "hardware", asked.hardware, project)))
     if asked.branch is not None:
-        found = found.filter(branch=asked.branch)
+        found = found.filter(branch=branch_called(asked.branch))
     if asked.since:
         found = found.filter(started_at__gte=asked.since)
     total = found.count()
@@ -342,6 +345,7 @@ def incident_answer(one: Any) -> IncidentAnswer:
         detected_at=one.detected_at,
         confirmed_at=one.confirmed_at,
         recovered_by=one.recovered_by_id,
+        remaining=one.remaining,
         url=absolute("dashboard:incident", one.project.slug, one.pk),
     )
 
@@ -351,6 +355,8 @@ def _headline(one: Incident) -> str:
     if one.kind == Incident.Kind.SILENCE:
         words = silence_words(one)
         return f"{words[:1].upper()}{words[1:]}"
+    if one.kind == Incident.Kind.DRIFT:
+        return f"{one.subject} {drift_words(one)}"
     what = f" ({metric_name(one.metric)})" if one.metric else ""
     return f"{one.subject} {what_happened(one)}: {figure(one)}{what}"
 

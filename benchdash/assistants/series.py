@@ -31,6 +31,7 @@ from benchdash.assistants.shapes import (
 from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.queries import by_index, marks
 from benchdash.regressions.watched_metrics import rules_of
+from benchdash.results.branches import branch_called
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 from benchdash.results.points import read_points
 from benchdash.results.queries import ids_called
@@ -255,7 +256,7 @@ def _matching(project: ProjectRow, asked: SeriesArguments) -> QuerySet[Series]:
         if value := getattr(asked, name):
             found = found.filter(**{name: value})
     if asked.branch is not None:
-        found = found.filter(branch=asked.branch)
+        found = found.filter(branch=branch_called(asked.branch))
     if asked.threads is not None:
         found = found.filter(threads=asked.threads)
     for word in asked.text.split()[:_MAX_WORDS]:
@@ -328,7 +329,7 @@ def _history(viewer: Viewer, asked: HistoryArguments) -> HistoryAnswer:
     if one is None:
         raise Refusal("there is no such series here, or none that you may see; find_series names them")
     points = read_points({one.pk: one})
-    found = by_index(marks(one.pk), points.index_of)
+    found = by_index((mark for mark in marks(one.pk) if mark.per_point is None), points.index_of)
     used = one.used
     columns = {
         name: points.column(name) for name in ("version", "commit", "time", "value", "low", "high", "n")

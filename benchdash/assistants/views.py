@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from benchdash.accounts.access import NotAllowed, viewer_of
 from benchdash.accounts.authentication import TokenAuthentication
 from benchdash.rest.views import OneRenderer
-from benchdash.throttling import AnonymousThrottle
+from benchdash.throttling import AnonymousThrottle, TokenThrottle
 
 _JSON: Final = "application/json"
 
@@ -24,7 +24,7 @@ class AssistantsView(APIView):
     """
 
     authentication_classes = [TokenAuthentication]
-    throttle_classes = [AnonymousThrottle]
+    throttle_classes = [AnonymousThrottle, TokenThrottle]
     content_negotiation_class = OneRenderer  # the protocol looks at what a client accepts
     http_method_names = ["post"]
     schema = None  # it speaks another protocol than the API

@@ -501,11 +501,18 @@ def job_of(variables: dict[str, str]) -> Job | None:
     for name, read in readers.items():
         if variables.get(name):
             job = read(variables)
-            fields = {name: value for name, value in job.fields.items() if value}
+            fields = {**job.fields, "branch": _branch(job.fields.get("branch", ""))}
+            fields = {name: value for name, value in fields.items() if value}
             if not _COMMIT.fullmatch(fields.get("commit", "")):
                 fields.pop("commit", None)
             return job._replace(fields=fields)
     return None
+
+
+def _branch(ref: str) -> str:
+    """Return the name of a branch; empty for a detached checkout, which names none."""
+    name = re.sub(r"^(?:(?:refs/)?(?:heads|remotes/origin)/|origin/)+", "", ref)
+    return "" if name in ("HEAD", "detached") else name
 
 
 def _github_job(variables: dict[str, str]) -> Job:
@@ -550,9 +557,8 @@ def _gitlab_job(variables: dict[str, str]) -> Job:
 
 def _jenkins_job(variables: dict[str, str]) -> Job:
     say = variables.get
-    local = re.sub(r"^(?:refs/heads/|origin/)", "", say("GIT_BRANCH", ""))
-    fields = {"commit": say("GIT_COMMIT", ""), "branch": say("BRANCH_NAME", "") or local}
-    if fields["branch"] in ("HEAD", "detached") or say("TAG_NAME"):
+    fields = {"commit": say("GIT_COMMIT", ""), "branch": say("BRANCH_NAME", "") or say("GIT_BRANCH", "")}
+    if say("TAG_NAME"):
         fields["branch"] = ""
     if number := say("CHANGE_ID"):
         fields = {
@@ -1016,6 +1022,8 @@ def _fields_of_commit(given: dict[str, str], said_beside: set[str]) -> dict[str,
     if given.get("commit") == GIT:
         del given["commit"]
         found, source = git_fields(), "git"
+        if not found["branch"] and "branch" not in said_beside.union(given):
+            note_once("the checkout is detached and names no branch: say --branch, or it is a release")
     else:
         job = job_of(dict(os.environ))
         if job is None or "commit" in said_beside:

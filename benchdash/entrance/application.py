@@ -4,8 +4,10 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from io import BytesIO
+from pathlib import Path
+from resource import getpagesize
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, TypeVar
 from wsgiref.types import WSGIApplication
@@ -15,10 +17,12 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.db import close_old_connections
 from rest_framework.exceptions import APIException, Throttled
 
-from benchdash.client_address import believed_address
+from benchdash.client_address import believed_address, network_of
+from benchdash.database.bounds import OutOfTimeError, RequestBounds
 from benchdash.entrance.bodies import declared_bytes, limit_for, max_bytes_of_anyone
 from benchdash.entrance.connections import Connection, current_connection, visitors
 from benchdash.entrance.gateway import Answer, Environ, Scope, call, environ_of
+from benchdash.entrance.heavy import RETRY_S, Turns, is_heavy
 from benchdash.entrance.middleware import REFUSAL, REFUSALS
 
 Message = MutableMapping[str, Any]
@@ -26,7 +30,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 T = TypeVar("T")
 
+_HEALTH: Final = "/healthz"
+_BAD_REQUEST: Final = 400
 _MAX_BYTES_IN_MEMORY: Final = 1024 * 1024
+_STATM: Final = Path("/proc/self/statm")
 _CHUNK: Final = 256 * 1024
 # A refused client reads the answer only when it has sent its request. This much of it is waited for.
 _LINGER_SECONDS: Final = 1.0
@@ -45,13 +52,20 @@ class _ClientGone(Exception):  # noqa: N818 - nobody is left to be told
 class Entrance:
     """Reads whole requests, has a fixed number of threads answer them, and sends the answers.
 
-    A thread keeps its database connection from one request to the next.
+    A thread keeps its database connection from one request to the next. ``retire``, with a reason, has this
+    process replaced; from then on each connection is closed after its next answer.
     """
+
+    retire: Callable[[str], None] | None = None
 
     def __init__(self, application: WSGIApplication) -> None:
         self._application = application
         self._unsent: Counter[str] = Counter()
+        self._turns = Turns()
         self._threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
+        # For what needs no database: no page keeps it waiting.
+        self._quick_thread = ThreadPoolExecutor(1, thread_name_prefix="quick")
+        self._is_retiring = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = current_connection()
@@ -69,6 +83,8 @@ class Entrance:
                 if REFUSAL in environ:
                     await _linger(receive)
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
+        if _resident_bytes() > settings.MAX_PROCESS_BYTES:
+            self._retire("its memory grew")
         connection.cut_off_in(settings.REQUEST_HEAD_SECONDS)
 
     async def _answer(self, environ: Environ, address: str, receive: Receive, *, is_let_in: bool) -> Answer:
@@ -76,14 +92,38 @@ class Entrance:
         with SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY) as body:
             try:
                 if not is_let_in or self._unsent[address] > settings.MAX_UNSENT_BYTES_PER_ADDRESS:
-                    raise Throttled(detail="too many requests at a time")
+                    raise Throttled(RETRY_S, "too many requests at a time")
                 await self._take_in(environ, body, receive)
+                answer = await self._made(environ, address, body)
             except REFUSALS as error:
                 environ[REFUSAL] = error
-            answer = await self._in_thread(call, self._application, environ, body)
-        if REFUSAL in environ:
+                answer = await self._quickly(environ, body)
+        if REFUSAL in environ or self._is_retiring:
             answer.headers.append((b"connection", b"close"))
         return answer
+
+    async def _made(self, environ: Environ, address: str, body: IO[bytes]) -> Answer:
+        """Answer a request in one of the threads. Raises one of REFUSALS."""
+        path = environ["PATH_INFO"]
+        if path == _HEALTH:
+            return await self._quickly(environ, body)
+        async with self._turns.turn(network_of(address)) if is_heavy(path) else nullcontext():
+            if current_connection().is_lost:
+                raise _ClientGone
+            bounds = RequestBounds.of_request(declared_bytes(environ))
+            try:
+                answer = await self._in_thread(bounds, call, self._application, environ, body)
+            finally:
+                if isinstance(bounds.error, OutOfTimeError):
+                    self._retire("a request took too long")
+        if bounds.error and answer.status < _BAD_REQUEST:  # something took the error for another
+            raise bounds.error
+        return answer
+
+    def _retire(self, reason: str) -> None:
+        if self.retire and not self._is_retiring:
+            self._is_retiring = True
+            self.retire(reason)
 
     @contextmanager
     def _in_memory(self, answer: Answer, address: str) -> Iterator[None]:
@@ -120,10 +160,20 @@ class Entrance:
         """Return how many bytes the sender may send. Raises one of REFUSALS if these are more."""
         if size <= max_bytes_of_anyone():
             return max_bytes_of_anyone()
-        return await self._in_thread(_limit_for, environ, size)
+        return await self._in_thread(RequestBounds.of_request(0), _limit_for, environ, size)
 
-    async def _in_thread(self, function: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *args)
+    async def _in_thread(self, bounds: RequestBounds, function: Callable[..., T], *args: Any) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _within, bounds, function, *args)
+
+    async def _quickly(self, environ: Environ, body: IO[bytes]) -> Answer:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._quick_thread, call, self._application, environ, body)
+
+
+def _within(bounds: RequestBounds, function: Callable[..., T], *args: Any) -> T:
+    with bounds.hold():
+        return function(*args)
 
 
 def _limit_for(environ: Environ, size: int) -> int:
@@ -170,6 +220,14 @@ async def _send(answer: Answer, connection: Connection, send: Send) -> None:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
     finally:
         await asyncio.to_thread(answer.file.close)
+
+
+def _resident_bytes() -> int:
+    """Return how much memory this process holds; 0 where the system does not say it."""
+    try:
+        return int(_STATM.read_text().split()[1]) * getpagesize()
+    except OSError:
+        return 0
 
 
 async def _linger(receive: Receive) -> None:

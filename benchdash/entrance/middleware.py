@@ -11,6 +11,8 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 from benchdash.accounts.access import NotAllowed, NotVisible
 from benchdash.api.errors import exception_handler
 from benchdash.entrance.bodies import declared_bytes, limit_for
+from benchdash.error_pages import failure_page
+from benchdash.failures import Failure
 from benchdash.rendering import FastJSONRenderer
 from ingest.errors import FileTooLargeError
 
@@ -53,6 +55,8 @@ def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
         response.renderer_context = {}  # type: ignore[attr-defined] # DRF's views set it so
         response.render()
         return response
-    title = HTTPStatus(response.status_code).phrase
-    sentence = f"{title}: {response.data['detail']}\n"
+    detail, retry = response.data["detail"], response.headers.get("Retry-After")
+    if retry:
+        return failure_page(Failure(response.status_code, detail, int(retry)))
+    sentence = f"{HTTPStatus(response.status_code).phrase}: {detail}\n"
     return HttpResponse(sentence, status=response.status_code, content_type="text/plain; charset=utf-8")

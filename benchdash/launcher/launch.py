@@ -142,6 +142,8 @@ class _Everything:
             # One process each, without the one that looks after others: half the memory.
             _worker("analysis", "--pool=solo"),
             _worker("mail", "--pool=solo"),
+            # Threads, for it does nothing but wait for the answers of others.
+            _worker("code-hosts", "--pool=threads", "--concurrency=4"),
             Program("beat", [*_CELERY, "beat", f"--schedule={schedule}", "--pidfile=", "--loglevel=INFO"]),
         ]
 

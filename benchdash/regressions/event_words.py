@@ -7,7 +7,7 @@ from django.utils import timezone
 from benchdash.regressions.headlines import day
 from benchdash.regressions.models import IncidentEvent
 from benchdash.regressions.triage import ACTIONS
-from benchdash.results.wording import count
+from benchdash.results.wording import change, count
 
 _What = IncidentEvent.What
 
@@ -28,13 +28,16 @@ def event_words(event: IncidentEvent) -> str:
             return f"snoozed until {until_words(time, known.get('version', ''))}"
         case _What.LINKED:
             return f"linked to the bug {known['bug']}" if known.get("bug") else "linked to no bug any more"
+        case _What.SPREAD if known.get("lost"):
+            return f"grown to {change(-known['lost'])}"
         case _What.CONFIRMED | _What.SPREAD | _What.RETURNED if known.get("series"):
             words = "spread to" if event.what == _What.SPREAD else f"{event.what} in"
             return f"{words} {count(known['series'])} series"
         case _What.NARROWED if known.get("since") and known.get("until"):
             return f"narrowed to what lies between {known['since']} and {known['until']}"
         case _What.RECOVERED if known.get("at"):
-            return f"recovered on {day(datetime.fromisoformat(known['at']))}"
+            words = f"recovered on {day(datetime.fromisoformat(known['at']))}"
+            return f"{words}, but not wholly" if known.get("remaining") else words
         case _What.SPLIT | _What.MERGED | _What.FOLDED | _What.UNFOLDED:
             return f"{event.get_what_display()}{_other_incident(event)}"
     return event.get_what_display()

@@ -5,7 +5,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from benchdash.regressions.models import ChangePoint, Incident, Silence
+from benchdash.regressions.models import ChangePoint, Incident, Sensitivity, Silence
 from benchdash.regressions.used_units import in_used_unit
 from benchdash.regressions.watched_metrics import counted
 from benchdash.results import wording
@@ -15,6 +15,7 @@ from benchdash.results.readings import DERIVED, LOWER, known_metric, reading
 
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 24 * _HOUR_S
+_NIGHTLY: Final = 0.5
 # An older day is written with its year.
 _THIS_YEAR: Final = timedelta(days=300)
 
@@ -40,10 +41,12 @@ def comparative(incident: Incident) -> str:
 def what_happened(incident: Incident) -> str:
     """``became slower``, or only ``may have become slower``; of a control, that it ran on a machine that did.
 
-    Of a silence, ``has sent no results since Tue 17 Nov``.
+    Of a silence, ``has sent no results since Tue 17 Nov``; of a drift ``drift_words``.
     """
     if incident.kind == Incident.Kind.SILENCE:
         return _what_stopped(incident)
+    if incident.kind == Incident.Kind.DRIFT:
+        return drift_words(incident)
     word = comparative(incident)
     if incident.status == Incident.Status.CONFIRMED:
         words = f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
@@ -71,10 +74,20 @@ def bare_figure(incident: Incident) -> str:
         return _how_silent(incident)
     if incident.median is None and incident.largest:
         return levels(incident.largest)
-    if incident.median is None or is_of_speed(incident):
-        return wording.change(incident.median)
-    is_cost = _lower_is_better(incident)
-    return wording.change(1 / (1 + incident.median) - 1 if is_cost else incident.median)
+    return _in_metric(incident, incident.median)
+
+
+def recovered_words(incident: Incident) -> str:
+    """Write ``recovered``, or ``recovered to −2.6 %`` where so much of the change is left."""
+    is_left = incident.remaining is not None
+    return f"recovered to {_in_metric(incident, incident.remaining)}" if is_left else "recovered"
+
+
+def _in_metric(incident: Incident, speed: float | None) -> str:
+    """Write a change of speed; of a metric that is no speed, the change of the metric itself."""
+    if speed is None or is_of_speed(incident):
+        return wording.change(speed)
+    return wording.change(1 / (1 + speed) - 1 if _lower_is_better(incident) else speed)
 
 
 def is_of_speed(incident: Incident) -> bool:
@@ -143,8 +156,35 @@ def series_words(series: Series) -> str:
     return f"{wording.short_metric_name(series.metric)} of {series.workload.name}{threads}"
 
 
+def modes_words(found: Sensitivity) -> str:
+    """Write the two levels of a series: ``950 and 1,000 tps``, ``8.1 and 9.9 ms``."""
+    series, used = found.series, found.series.used
+    unit = wording.unit_words(series.metric, used.unit) or wording.short_metric_name(series.metric)
+    low, high = (wording.number(used.maybe(mode)) for mode in (found.low_mode, found.high_mode))
+    return f"{low} and {high}{wording.NO_BREAK}{unit}"
+
+
 def threads_words(threads: int) -> str:
     return f"{wording.count(threads)} thread{'' if threads == 1 else 's'}"
+
+
+def drift_words(incident: Incident) -> str:
+    """``lost 9.6 % over 60 nights (10 Sep to 9 Nov), about 0.16 % a night; no single commit``."""
+    points, last_at = incident.points or 1, incident.last_at or incident.started_at
+    days = (last_at - incident.started_at) / timedelta(days=1)
+    noun = "night" if abs(days / max(points - 1, 1) - 1) < _NIGHTLY else "point"
+    culprit = "commit" if incident.branch else "version"
+    is_speed_lost = incident.median is not None and is_of_speed(incident)
+    lost = (
+        f"lost {wording.share(abs(incident.median or 0))}" if is_speed_lost else f"went by {figure(incident)}"
+    )
+    between = f"{_day_of_month(incident.started_at)} to {_day_of_month(last_at)}"
+    each = f"{100 * abs(incident.per_point or 0):.2g}{wording.NO_BREAK}%"
+    return f"{lost} over {points} {noun}s ({between}), about {each} a {noun}; no single {culprit}"
+
+
+def _day_of_month(time: datetime) -> str:
+    return day(time).partition(" ")[2]
 
 
 # --- silences ---------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ class Incident(models.Model):
     """The change points that one cause made; what people triage.
 
     ``since`` and ``until`` bound the cause: the last version of the old level and the first of the new one.
-    ``started_at`` is the time of the first group of the new level.
+    ``started_at`` is the time of the first group of the new level, as far as is known, and ``until_at`` that
+    of the first one certainly at it, where a range is known.
 
     ``median`` is the headline: the change of speed (see ChangePoint.speed_change) in the median of the series
     of ``metric``, the most telling one that changed. ``worst`` is the change of speed of ``largest``, the
@@ -28,10 +29,13 @@ class Incident(models.Model):
 
     An incident of a machine, of kind ``environment`` or ``silence``, has ``hardware``, and no ``product``
     where it concerns several. Incidents that it explains are ``folded_into`` it. ``recovered_by`` is the
-    incident of the step back that ended this one. A snoozed incident comes back at a time, or when that
-    version, or a later one of the product, has been measured. One that the rule of the project leaves out
-    is on charts alone. ``bug`` is a number or address in the bug
-    tracker of the project.
+    incident of the step back that ended this one; ``remaining`` is the change of speed that is left then, in
+    the mean of the series of ``median``, and null where nothing certain is. A snoozed incident comes back at
+    a time, or when that version, or a later one of the product, has been measured. One that the rule of the
+    project leaves out is on charts alone. ``bug`` is a number or address in the bug tracker of the project.
+
+    A drift is a loss that came little by little, in ``points`` that lost ``per_point`` each, from ``since``
+    (at ``started_at``) to ``until`` (at ``last_at``).
     """
 
     class Kind(models.TextChoices):
@@ -39,6 +43,7 @@ class Incident(models.Model):
         IMPROVEMENT = "improvement", "improvement"
         ENVIRONMENT = "environment", "environment"
         SILENCE = "silence", "silence"
+        DRIFT = "drift", "drift"
 
     class Status(models.TextChoices):
         SUSPECTED = "suspected", "suspected"
@@ -55,8 +60,11 @@ class Incident(models.Model):
         INVALID = "invalid", "invalid"
 
     OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
-    FOR_THE_WORSE: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.ENVIRONMENT, Kind.SILENCE)
-    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT, Kind.ENVIRONMENT)
+    FOR_THE_WORSE: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.ENVIRONMENT, Kind.SILENCE, Kind.DRIFT)
+    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (
+        *(Kind.REGRESSION, Kind.IMPROVEMENT),
+        *(Kind.ENVIRONMENT, Kind.DRIFT),
+    )
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, null=True, related_name="incidents")
@@ -73,6 +81,7 @@ class Incident(models.Model):
     until = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     origin = models.CharField(max_length=100, blank=True)
     started_at = models.DateTimeField()
+    until_at = models.DateTimeField(null=True, blank=True)
     worst = models.FloatField(null=True)  # the largest by size
     median = models.FloatField(null=True)
     metric = models.CharField(max_length=100, blank=True)
@@ -80,6 +89,9 @@ class Incident(models.Model):
         "ChangePoint", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     cause = models.TextField(blank=True)
+    points = models.PositiveIntegerField(null=True)
+    per_point = models.FloatField(null=True)
+    last_at = models.DateTimeField(null=True)
     looked_at = models.PositiveIntegerField(default=0)  # how many series of the branch or line are watched
     detected_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -94,6 +106,7 @@ class Incident(models.Model):
     recovered_by = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="recovers"
     )
+    remaining = models.FloatField(null=True)
 
     class Meta:
         ordering = ["-detected_at", "-id"]
@@ -196,8 +209,10 @@ class Silence(models.Model):
 class ChangePoint(models.Model):
     """A shift, stored.
 
-    ``run`` is the earliest run of the first group of the new level and holds its place; ``last_good`` is the
-    latest run of the group before it.
+    ``run`` is the earliest run of the first group of the new level and holds its place. It may have begun
+    anywhere after ``last_good``, the latest run of the last group certainly at the old level, and up to
+    ``first_bad``, the earliest run of the first group certainly at the new one (98 %). Where only ``run`` is
+    known (few releases, counts), ``last_good`` is of the group before it, and ``first_bad`` None.
 
     ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1, and None for
     counts of events, which begin at 0. Where there are too few groups to know the noise of the series, it is
@@ -206,6 +221,9 @@ class ChangePoint(models.Model):
 
     ``origin`` is set where a line or branch begins at another level than what it goes on from: the release
     line before it (``5.5``) or the release that it started from. ``last_good`` and ``before`` are of that.
+
+    Of a drift ``per_point`` is the change of one of its ``groups_after`` groups, which lie between
+    ``last_good`` and ``run``; no level begins there.
     """
 
     class State(models.TextChoices):
@@ -217,6 +235,7 @@ class ChangePoint(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="change_points")
     origin = models.CharField(max_length=100, blank=True)
     last_good = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="+")
+    first_bad = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     incident = models.ForeignKey(
         Incident, on_delete=models.SET_NULL, null=True, blank=True, related_name="change_points"
     )
@@ -227,6 +246,7 @@ class ChangePoint(models.Model):
     after = models.FloatField()
     change = models.FloatField(null=True)
     confidence = models.FloatField(null=True)
+    per_point = models.FloatField(null=True)
     noise = models.FloatField(null=True)  # relative spread of the series within its levels
     family_size = models.PositiveIntegerField(null=True)
     expected_low = models.FloatField(null=True)
@@ -240,7 +260,7 @@ class ChangePoint(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["series", "run", "origin"],
-                condition=~Q(state="withdrawn"),
+                condition=~Q(state="withdrawn") & Q(per_point=None),
                 name="one_change_point_at_a_place",
             ),
         ]
@@ -252,6 +272,10 @@ class ChangePoint(models.Model):
     @property
     def is_fall(self) -> bool:
         return self.after < self.before
+
+    @property
+    def is_drift(self) -> bool:
+        return self.per_point is not None
 
     @property
     def is_regression(self) -> bool:
@@ -349,6 +373,7 @@ class Sensitivity(models.Model):
     group and ``smallest_change`` is relative; they are null where there are too few ``groups``. A group
     usually has so many ``runs`` and ``sessions``; with more of them the smallest change would be the other
     two, null where too few repeat to tell. ``groups_a_year`` is the pace of the year before ``newest_at``.
+    A series that goes between two levels again and again has both (``detection.modes``), in its unit.
     """
 
     series = models.OneToOneField(
@@ -363,9 +388,17 @@ class Sensitivity(models.Model):
     smallest_change = models.FloatField(null=True)
     with_more_runs = models.FloatField(null=True)
     with_more_sessions = models.FloatField(null=True)
+    low_mode = models.FloatField(null=True)
+    high_mode = models.FloatField(null=True)
 
     def __str__(self) -> str:
         return f"{self.series_id}: {self.smallest_change}"
+
+    @property
+    def bimodal(self) -> dict[str, float] | None:
+        if self.low_mode is None or self.high_mode is None:
+            return None
+        return {"low": self.low_mode, "high": self.high_mode}
 
     @property
     def more_runs(self) -> int:

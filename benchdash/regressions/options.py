@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 
@@ -14,6 +14,8 @@ from benchdash.regressions.watched_metrics import MetricRules, SmallestChange, r
 
 HISTORICAL_AFTER_DAYS = "historical_after_days"
 EQUIVALENCE_MARGIN = "equivalence_margin"
+GATE_ROW_MARGIN = "gate_row_margin"
+GATE_MEAN_MARGIN = "gate_mean_margin"
 RELEASE_LINE_ORDER = "release_line_order"
 """Names of release lines that follow each other in this order; others go by their version."""
 LINES_NOT_COMPARED = "lines_not_compared"
@@ -33,7 +35,13 @@ SILENT_METRICS = "silent_metrics"
 FORMER_RULE = "former_rule"
 """What the options of the rule were before they were last changed."""
 
-OF_RULE: Final = (SMALLEST_CHANGE, MIN_CONFIDENCE, SILENT_METRICS, EQUIVALENCE_MARGIN)
+DEFAULT_ROW_MARGIN: Final = 0.10
+DEFAULT_MEAN_MARGIN: Final = 0.03
+
+OF_RULE: Final = (
+    *(SMALLEST_CHANGE, MIN_CONFIDENCE, SILENT_METRICS, EQUIVALENCE_MARGIN),
+    *(GATE_ROW_MARGIN, GATE_MEAN_MARGIN),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +133,22 @@ class Margins:
 def margins_of(project: Project) -> Margins:
     """Read which differences of a project do not matter; one statement."""
     return Margins(equivalence_margin(project), rules_of(project.pk))
+
+
+class GateMargins(NamedTuple):
+    """The losses of a row and of the mean of all rows that a gate excludes where it passes."""
+
+    row: float
+    mean: float
+
+
+def gate_margins(project: Project) -> GateMargins:
+    """Return what a gate of the project excludes; no less than what does not matter to it at all."""
+    margin, options = equivalence_margin(project), project.options
+    return GateMargins(
+        row=max(options.get(GATE_ROW_MARGIN, DEFAULT_ROW_MARGIN), margin),
+        mean=max(options.get(GATE_MEAN_MARGIN, DEFAULT_MEAN_MARGIN), margin),
+    )
 
 
 def release_line_order(project: Project) -> list[str]:

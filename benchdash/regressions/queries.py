@@ -35,6 +35,8 @@ NEAR_IN_TIME: Final = timedelta(days=3)
 """Incidents of several machines that began so near to each other may have one cause."""
 _LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
 LIVE = Q(state__in=_LIVE_STATES)
+STEP = Q(per_point=None)
+"""Changes of level, and no drifts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,13 @@ class Difference:
 
 def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
     """Return the series and the run of each suspected and confirmed change point; one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=series_ids, origin="")
+    found = ChangePoint.objects.filter(LIVE, STEP, series__in=series_ids, origin="")
     return list(found.values_list("series_id", "run_id"))
 
 
 def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
     """Return the suspected and confirmed change points of each series (given by id); one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related(
+    found = ChangePoint.objects.filter(LIVE, STEP, series__in=list(series)).select_related(
         "incident__largest__series"
     )
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)
@@ -95,10 +97,12 @@ class Mark(NamedTuple):
     change: float | None
     confidence: float | None
     incident_id: int | None
+    last_good_id: int | None
+    per_point: float | None
 
 
 def marks(series_id: int) -> list[Mark]:
-    """Return the change points of one series as charts mark them, without making rows of the database."""
+    """Return the change points and drifts of one series as charts mark them, without making rows."""
     found = ChangePoint.objects.filter(LIVE, series=series_id).order_by("run__started_at", "pk")
     return list(map(Mark._make, found.values_list(*Mark._fields)))
 
@@ -268,6 +272,13 @@ def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | No
 def is_of_one_session(change_points: Iterable[ChangePoint]) -> bool:
     """Tell whether one session on each side is all there is, so that it cannot be told from the machine."""
     return any(one.family_size is not None and one.noise is None for one in change_points)
+
+
+def of_assumed_starts(incidents: Iterable[Incident]) -> set[int]:
+    """Return the ids of the incidents that rest on assumed starts; one statement."""
+    assumed = Q(run__started_at_is_assumed=True) | Q(last_good__started_at_is_assumed=True)
+    found = ChangePoint.objects.filter(LIVE, assumed, incident__in=[one.pk for one in incidents])
+    return {pk for pk in found.values_list("incident", flat=True) if pk}
 
 
 def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:

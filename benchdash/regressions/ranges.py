@@ -37,8 +37,10 @@ def range_of(incident: Incident) -> VersionRange:
 
 def _between(incident: Incident) -> list[ServerVersion]:
     since, until = incident.since, incident.until
-    # A line that begins at another level than the one before it has no versions in between.
-    if since is None or until is None or since == until or incident.origin:
+    # A line that begins at another level than the one before it has no versions in between, and of a drift no
+    # single one is to blame.
+    is_range = not incident.origin and incident.kind != Incident.Kind.DRIFT
+    if since is None or until is None or since == until or not is_range:
         return []
     known = ServerVersion.objects.filter(
         project=until.project_id, product=until.product_id, build=until.build

@@ -27,11 +27,12 @@ from benchdash.database.locks import hold, is_free
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
 from benchdash.regressions.analysis.beginnings import MAX_FIRST_GROUPS, find_beginning
-from benchdash.regressions.analysis.control_runs import control_levels
+from benchdash.regressions.analysis.control_runs import control_levels, touch_beside_controls
 from benchdash.regressions.analysis.counted_series import find_in_counts
 from benchdash.regressions.analysis.curve_series import may_have_curves, update_curve_series
+from benchdash.regressions.analysis.drifts import StoredDrift, end_regained, keep_drift, stored_drifts
 from benchdash.regressions.analysis.failing_places import due_touches, note_failure, note_success
-from benchdash.regressions.analysis.findings import Finding
+from benchdash.regressions.analysis.findings import Finding, held_to_sessions
 from benchdash.regressions.analysis.group_orders import keep_order
 from benchdash.regressions.analysis.incidents import apply_rule, update_incidents
 from benchdash.regressions.analysis.lives import withdraw
@@ -42,12 +43,16 @@ from benchdash.regressions.analysis.places import (
     PlaceTable,
     confirmed_positions,
     derived_histories,
+    in_order,
     place_histories,
     table_of,
     table_of_curves,
+    whole_histories,
 )
 from benchdash.regressions.analysis.sensitivities import keep_sensitivities
-from benchdash.regressions.detection.growing_tables import joint_looks
+from benchdash.regressions.detection.drift import Drift
+from benchdash.regressions.detection.growing_tables import newest_look
+from benchdash.regressions.detection.joint import JointShift
 from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
 from benchdash.regressions.options import (
     FORMER_RULE,
@@ -72,6 +77,7 @@ _SAME_WITHIN = 5
 # Times of the database as numbers are a quarter of a microsecond apart.
 _ROUNDING_S = 1e-6
 _LOCK = "analysis of product"
+_OF_TOUCH = ("series_id", "touched_at", "due_since", "quiet")
 _MAX_TIMES_OF_A_STATEMENT = 400
 # Values that the looks at a history which is imported at once may go over in total, half a minute's work:
 # of a long one only the last groups are looked at one by one.
@@ -241,11 +247,16 @@ def _analyse_product(product_id: int) -> int | None:
     """Look at the touched places of a product; None where another worker is at it."""
     if not is_free(_LOCK, product_id):
         return None
-    due = due_touches().filter(series__product_id=product_id).select_related("series")
-    due_places = {Place.of(row.series) for row in due}
+    of_place = [f"series__{name}" for name in Place._fields]
+    touch_beside_controls(due_touches().filter(series__product_id=product_id))
+    due = due_touches().filter(series__product_id=product_id).values_list(*of_place).distinct()
+    due_places = set(map(Place._make, due))
+    touched = TouchedSeries.objects.filter(series__product_id=product_id)
     touches: dict[Place, list[TouchedSeries]] = defaultdict(list)
-    for row in TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"):
-        touches[Place.of(row.series)].append(row)
+    # Columns, and not rows of series, of which a night touches thousands.
+    for row in touched.values_list(*of_place, *_OF_TOUCH):
+        touch = TouchedSeries(**dict(zip(_OF_TOUCH, row[len(of_place) :], strict=True)))
+        touches[Place._make(row[: len(of_place)])].append(touch)
     streams: dict[tuple[str, str], dict[Place, list[TouchedSeries]]] = defaultdict(dict)
     for place in sorted(due_places):
         streams[place.branch, place.line][place] = touches[place]
@@ -395,21 +406,34 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     """
     histories = _read(place)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
+    drifting: list[ChangePoint] = []
     for change_point in _to_look_at_again(place, histories):
-        stored[change_point.series_id].append(change_point)
+        (drifting if change_point.is_drift else stored[change_point.series_id]).append(change_point)
     found: dict[int, list[Finding]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
     rules = rules_of(place.project_id)
     printed = table_of(histories, control_levels(place, histories, rules), rules)
+    known_drifts = stored_drifts(drifting, histories, printed)
     for table in (printed, table_of_curves(histories, rules)):
         # Change points of earlier looks keep their place while their evidence stands.
         known = confirmed_positions((one for pk in table.series.values() for one in stored[pk]), histories)
-        for one in _find(table, histories, known=known, first_new=first_new):
+        drifts = known_drifts if table is printed else None
+        shifts, drift = _look(table, known=known, first_new=first_new, drifts=drifts)
+        for one in _findings(shifts, table, histories):
             found[one.history.series.pk].append(one)
+        if drift:
+            steps = {
+                pk: [one.shift.index for one in of if one.shift.state == "confirmed"]
+                for pk, of in found.items()
+            }
+            keep_drift(drift, known_drifts, histories, table, steps=steps, quiet=quiet)
+    end_regained(known_drifts, printed, quiet=quiet)
     keep_sensitivities(printed, histories, found)
     for one in find_in_counts(histories, stored, rules):
         found[one.history.series.pk].append(one)
-    _store(histories, found, stored, quiet=quiet)
+    _store(
+        histories, {pk: held_to_sessions(of_series) for pk, of_series in found.items()}, stored, quiet=quiet
+    )
     if new_since is None or first_new < MAX_FIRST_GROUPS:
         update_beginning(place, histories, quiet=quiet)
 
@@ -483,6 +507,7 @@ def _store(
 _FIELDS = (
     "run_id",
     "last_good_id",
+    "first_bad_id",
     "origin",
     "state",
     "historical",
@@ -506,10 +531,10 @@ def _as_stored(change_point: ChangePoint) -> list[object]:
 
 
 def _read(place: Place) -> dict[int, History]:
-    """Read the histories of a place, its scaling curves computed anew."""
+    """Read the histories of a place as far as they are in order, its scaling curves computed anew."""
     # What is derived hangs on runs, so that none may go away meanwhile.
     hold_results(Project(pk=place.project_id), alone=False)
-    histories = place_histories(place)
+    histories = whole_histories(place)
     stored = list(place.series().filter(is_derived=True))
     curves: Mapping[Series, Mapping[int, float]] = {}
     if stored or may_have_curves(history.series for history in histories.values()):
@@ -518,7 +543,7 @@ def _read(place: Place) -> dict[int, History]:
         runs = next(iter(histories.values())).runs
         keep_order(place, runs)
         histories |= derived_histories(runs, curves)
-    return histories
+    return in_order(histories)
 
 
 def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[ChangePoint]:
@@ -551,19 +576,28 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
     return max(first_new, groups - most_looks)
 
 
-def _find(
-    table: PlaceTable, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
-) -> list[Finding]:
-    *_, joint = joint_looks(
+def _look(
+    table: PlaceTable, *, known: frozenset[int], first_new: int, drifts: Sequence[StoredDrift] | None
+) -> tuple[list[JointShift], Drift | None]:
+    """Look for shifts beside the ``drifts`` that are known, and for a new one; None: for shifts alone."""
+    over = [one.drift.last + 1 for one in drifts or () if one.is_over]
+    return newest_look(
         table.values,
         table.directions,
         first_new=first_new,
+        drifts=[one.drift for one in drifts or ()],
+        drift_since=table.length if drifts is None else max(over, default=0),
         known=known,
         expected=table.expected,
         machine=table.machine,
         controls=table.controls,
         sessions=table.sessions,
     )
+
+
+def _findings(
+    joint: Iterable[JointShift], table: PlaceTable, histories: Mapping[int, History]
+) -> list[Finding]:
     found = (
         (shift, histories[table.series[key]])
         for joint_shift in joint
@@ -617,6 +651,7 @@ def _describe(change_point: ChangePoint, found: Finding, *, news_since: datetime
     newly_young = change_point.historical and not historical
     change_point.run_id = first.first_run_id
     change_point.last_good_id = found.last_good.run_id if found.last_good else None
+    change_point.first_bad_id = found.first_bad.first_run_id if found.first_bad else None
     change_point.origin = found.origin
     change_point.state = ChangePoint.State(shift.state)
     change_point.before, change_point.after, change_point.change = shift.before, shift.after, shift.change

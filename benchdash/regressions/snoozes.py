@@ -35,9 +35,13 @@ def _is_over(incident: Incident) -> bool:
 
 
 def _is_measured(incident: Incident) -> bool:
-    """Tell whether the version that an incident waits for, or a later one, was measured where it belongs."""
-    least = parse_version(incident.snoozed_until_version).sort_key
-    measured = VersionPlace.objects.filter(project=incident.project_id, sort_key__gte=least)
+    """Tell whether the version that an incident waits for, or a later one, was measured where it belongs.
+
+    Of a version without a number nobody knows what is later.
+    """
+    least = parse_version(incident.snoozed_until_version)
+    it_or_later = Q(sort_key__gte=least.sort_key) if least.sort_key else Q(version__version=least.version)
+    measured = VersionPlace.objects.filter(it_or_later, project=incident.project_id)
     if incident.product is None:
         return measured.filter(hardware=incident.hardware_id).exists()
     measured = measured.filter(product=incident.product, branch=incident.branch)

@@ -5,13 +5,15 @@ is known. A project may say it otherwise for each metric (``benchdash.results.me
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import numpy as np
 from django.db.models import Q
 
-from benchdash.results.models import ProjectMetric, Series
+from benchdash.regressions.detection.noise import Floats
+from benchdash.results.models import ProjectMetric, Run, Series
 from benchdash.results.readings import UNKNOWN
 from benchdash.results.stability import THROUGHPUT
 
@@ -64,6 +66,10 @@ class Counted:
     per_s: float
     smallest: float
 
+    def events(self, rates: Floats, seconds: Floats) -> Floats:
+        """Return how many there were. A tool may print a little less than nothing where it subtracts."""
+        return np.asarray(np.maximum(rates, 0) * seconds / self.per_s)
+
 
 _MINUTE = 60
 # Half a stall a minute is a stall in most runs; three errors a minute are no slip of the client.
@@ -76,6 +82,12 @@ _COUNTED = {
     "deadlock_failures_per_s": Counted("deadlocks", 1, 3 / _MINUTE),
     "other_failures_per_s": Counted("failures", 1, 3 / _MINUTE),
 }
+
+
+def run_lengths(run_ids: Iterable[int]) -> dict[int, float]:
+    """Return the seconds of each run that says how long it took. Others count as one unit of their metric."""
+    runs = Run.objects.filter(pk__in=set(run_ids), duration_s__gt=0)
+    return {pk: seconds for pk, seconds in runs.values_list("pk", "duration_s") if seconds}
 
 
 def counted(metric: str) -> Counted | None:

@@ -88,7 +88,7 @@ def only_if_unchanged(handler: _Handler) -> _Handler:
         with alone_with(f"If-Match of {request.path}") as is_alone:
             if not is_alone:
                 raise BeingChanged
-            current = _current(request, *arguments, **options)
+            current = answer_to_get(request, request.path_info)
             # Who may not even read it is refused by the handler itself, as without the header.
             if current.status_code not in _REFUSALS and not _names(request.headers["If-Match"], current):
                 raise ChangedMeanwhile
@@ -97,15 +97,17 @@ def only_if_unchanged(handler: _Handler) -> _Handler:
     return change
 
 
-def _current(request: Request, *arguments: Any, **options: Any) -> HttpResponse:
-    """Return what ``GET`` answers at the address of a request."""
+def answer_to_get(request: Request, path: str) -> Response:
+    """Return what ``GET`` of an address of this API answers to the sender of a request."""
     look: HttpRequest = copy.copy(request._request)
     for name in ("GET", "headers"):
         look.__dict__.pop(name, None)
     look.method = "GET"
     look.META = {**request.META, "REQUEST_METHOD": "GET", "QUERY_STRING": _query_of_look(request)}
     look.environ = look.META  # type: ignore[attr-defined] # of WSGI, where the query is read from
-    answer: Response = resolve(request.path_info).func(look, *arguments, **options)
+    look.path = look.path_info = path
+    look.resolver_match = found = resolve(path)
+    answer: Response = found.func(look, *found.args, **found.kwargs)
     answer.render()
     return answer
 

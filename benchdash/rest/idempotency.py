@@ -1,14 +1,17 @@
 """``Idempotency-Key``: a request that is sent twice is carried out once.
 
 What succeeded is stored with its answer in one transaction. After an error nothing was done, so that the
-same key may be sent again.
+same key may be sent again. The answer is stored encrypted, for some have secrets; it is given again to who
+has all the rights still that were asked for when it was made, and may read what it names.
 """
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import orjson
 from django.conf import settings
@@ -22,8 +25,12 @@ from rest_framework.exceptions import APIException, ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from benchdash.accounts.access import NotVisible, Viewer
+from benchdash.accounts.models import Project
 from benchdash.database.locks import alone_with
+from benchdash.encryption import NoKeyError, decrypted, encrypted
 from benchdash.rendering import FastJSONRenderer
+from benchdash.rest.conditional import answer_to_get
 from benchdash.rest.models import StoredAnswer
 from benchdash.throttling import asker_of
 
@@ -49,11 +56,20 @@ class KeyUsedOtherwise(APIException):
     default_detail = f"this {HEADER} came with another request before; every request needs a key of its own"
 
 
-def once(handler: _Handler, *, in_one_transaction: bool = True) -> _Handler:
-    """Return a handler that carries out a request once, and then gives the answer again.
+class AnswerLost(APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "answer_lost"
+    default_detail = (
+        f"this was done, and its answer cannot be read any more; a new request needs a new {HEADER}"
+    )
+
+
+def once(handler: _Handler, *, viewer: Viewer, in_one_transaction: bool = True) -> _Handler:
+    """Return a handler that carries out a request of the viewer once, and then gives the answer again.
 
     Without ``in_one_transaction`` a process that dies before it stores the answer leaves what was done; the
-    handler must recognise it when it is asked again. Raises ParseError, StillAtWork or KeyUsedOtherwise.
+    handler must recognise it when it is asked again. Raises ParseError, StillAtWork, KeyUsedOtherwise or
+    AnswerLost, and what the handler would raise for who has lost a right.
     """
 
     def answer(request: Request, *arguments: Any, **options: Any) -> Response:
@@ -65,14 +81,10 @@ def once(handler: _Handler, *, in_one_transaction: bool = True) -> _Handler:
             if not is_alone:
                 raise StillAtWork
             if stored := StoredAnswer.objects.filter(_is_kept(), asker=asker, key=key).first():
-                return _replay(stored, digest)
-            if not in_one_transaction:
+                return _replay(request, stored, digest, viewer)
+            with transaction.atomic() if in_one_transaction else nullcontext():
                 response = handler(request, *arguments, **options)
-                _store(response, asker=asker, key=key, digest=digest)
-                return response
-            with transaction.atomic():
-                response = handler(request, *arguments, **options)
-                _store(response, asker=asker, key=key, digest=digest)
+                _store(response, asker=asker, key=key, digest=digest, rights=sorted(viewer.granted))
             return response
 
     return answer
@@ -121,15 +133,37 @@ def _parts(data: Any) -> Iterator[bytes]:
                 yield str(value).encode(errors="surrogatepass")
 
 
-def _replay(stored: StoredAnswer, digest: str) -> Response:
+def _replay(request: Request, stored: StoredAnswer, digest: str, viewer: Viewer) -> Response:
+    """Give an answer again, or the one that its place gives now to who may not read that any more."""
     if stored.request != digest:
         raise KeyUsedOtherwise
-    body = bytes(stored.body)
+    _require_still(viewer, stored.rights)
+    if stored.location:
+        current = answer_to_get(request, urlsplit(stored.location).path)
+        if current.status_code != status.HTTP_200_OK:
+            return current
+    try:
+        body = decrypted(bytes(stored.body))
+    except NoKeyError:
+        raise AnswerLost from None
     headers = {REPLAYED: "true", **({"Location": stored.location} if stored.location else {})}
     return Response(orjson.loads(body) if body else None, status=stored.status, headers=headers)
 
 
-def _store(response: Response, *, asker: str, key: str, digest: str) -> None:
+def _require_still(viewer: Viewer, rights: Sequence[tuple[str, int]]) -> None:
+    """Refuse a viewer who has lost a right. Raises NotVisible, NotAllowed and BeingDeleted."""
+    projects = Project.objects.in_bulk([project for _, project in rights])
+    for scope, project_id in rights:
+        if project_id not in projects:
+            raise NotVisible("the project is gone")
+        project = viewer.project_as_sender(projects[project_id].slug)
+        if scope:
+            viewer.require(scope, project)
+
+
+def _store(
+    response: Response, *, asker: str, key: str, digest: str, rights: Sequence[tuple[str, int]]
+) -> None:
     if not status.is_success(response.status_code):
         return
     StoredAnswer.objects.update_or_create(
@@ -139,7 +173,8 @@ def _store(response: Response, *, asker: str, key: str, digest: str) -> None:
             "request": digest,
             "status": response.status_code,
             "location": response.headers.get("Location", ""),
-            "body": FastJSONRenderer().render(response.data),
+            "body": encrypted(FastJSONRenderer().render(response.data)),
+            "rights": rights,
             "created_at": timezone.now(),
         },
     )

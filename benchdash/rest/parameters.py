@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from difflib import get_close_matches
 from typing import Any
 
 from django.db.models import Model, Q, QuerySet
@@ -17,8 +16,10 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from benchdash.results.branches import branch_called
 from benchdash.results.queries import ids_called
 from benchdash.results.versions import COMMIT, parse_version
+from benchdash.results.wording import nearest
 
 MAX_INTEGER = 2**31 - 1
 # An error names so many of the known names at most.
@@ -54,8 +55,8 @@ def refuse(name: str, message: str) -> ValidationError:
 def unknown(name: str, known: Iterable[str], *, what: str) -> str:
     """Return a sentence about a name that is none of the known ones."""
     names = sorted(known)
-    nearest = get_close_matches(name[:100], names, n=1)
-    there_is = f"did you mean '{nearest[0]}'?" if nearest else f"known: {', '.join(names[:MAX_NAMES])}"
+    near = nearest(name[:100], names)
+    there_is = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names[:MAX_NAMES])}"
     return f"{name[:50]!r} is no {what} here; {there_is if names else 'there is none'}"
 
 
@@ -64,7 +65,7 @@ def texts(request: Request, name: str) -> list[str]:
     values = request.query_params.getlist(name)
     if any("\0" in value for value in values):
         raise refuse(name, "a text cannot hold the character NUL")
-    return values
+    return list(map(branch_called, values)) if name == "branch" else values
 
 
 def text(request: Request, name: str) -> str | None:

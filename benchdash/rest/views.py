@@ -22,7 +22,7 @@ from benchdash.rest.deprecation import deprecation_headers
 from benchdash.rest.fields import Wanted
 from benchdash.rest.idempotency import HEADER, once
 from benchdash.rest.operations import operation_of
-from benchdash.throttling import AnonymousThrottle, MinuteThrottle, TokenThrottle
+from benchdash.throttling import AnonymousThrottle, MinuteThrottle, PersonThrottle, TokenThrottle
 
 _CHANGES = ("PATCH", "PUT", "DELETE")
 
@@ -63,7 +63,7 @@ class ApiView(APIView):
 
     def limits(self) -> list[MinuteThrottle]:
         """Return what limits a request. At most one of them applies, so that Redis is asked once."""
-        return [AnonymousThrottle(), TokenThrottle()]
+        return [AnonymousThrottle(), PersonThrottle(), TokenThrottle()]
 
     def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
         super().initial(request, *arguments, **options)
@@ -71,7 +71,9 @@ class ApiView(APIView):
         if request.method in _CHANGES and "If-Match" in request.headers:
             self._wrap_handler(only_if_unchanged)
         if request.method == "POST" and HEADER in request.headers:
-            self._wrap_handler(partial(once, in_one_transaction=not self.recognises_repeats))
+            self._wrap_handler(
+                partial(once, viewer=self.viewer, in_one_transaction=not self.recognises_repeats)
+            )
         if request.method not in (SAFE_METHODS if not self.for_known_only else ("OPTIONS",)):
             self.require_somebody()
 

@@ -31,7 +31,7 @@ class NamedAdmin(ReadOnlyAdmin):
 
 @admin.register(ServerVersion)
 class ServerVersionAdmin(ReadOnlyAdmin):
-    list_display = ("version", "build", "commit", "product", "project", "committed_at", "released_on")
+    list_display = ("version", "build", "commit", "product", "project", "committed_at", "released_at")
     list_filter = ("project",)
     list_select_related = ("project", "product")
     search_fields = ("version", "commit", "product__name")

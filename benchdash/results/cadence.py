@@ -137,7 +137,7 @@ _HOURS: Final = """
     SELECT product_id, build, branch, hardware_id, configuration_id, counterpart, workload_id, release,
         array_agg(extract(epoch FROM started_at)::float8 ORDER BY started_at),
         array_agg(extract(epoch FROM recorded_at)::float8 ORDER BY started_at),
-        max(last_at)
+        max(extract(epoch FROM last_at)::float8)
     FROM (
         SELECT version.product_id, version.build, run.branch, run.hardware_id, run.configuration_id,
             run.counterpart, run.workload_id,
@@ -165,7 +165,7 @@ def reporters(project: Project, *, now: datetime) -> list[Reporter]:
         cursor.execute(_HOURS, [project.pk, now - LOOK_BACK, now, PATTERN])
         rows = cursor.fetchall()
     hours: dict[tuple[Place, int], list[tuple[float, float]]] = defaultdict(list)
-    last_at: dict[tuple[Place, int], datetime] = {}
+    last_at: dict[tuple[Place, int], float] = {}
     for product, build, branch, hardware, configuration, counterpart, workload, release, *times in rows:
         line = line_of(branch, products[product], release)
         place = Place(project.pk, product, build, branch, line, hardware, configuration, counterpart)
@@ -176,7 +176,7 @@ def reporters(project: Project, *, now: datetime) -> list[Reporter]:
 
 
 def _reporter(
-    place: Place, workload_id: int, hours: Sequence[tuple[float, float]], last_at: datetime
+    place: Place, workload_id: int, hours: Sequence[tuple[float, float]], last_at: float
 ) -> Reporter:
     sessions: list[list[tuple[float, float]]] = []
     for start, arrival in hours:
@@ -190,5 +190,5 @@ def _reporter(
         workload_id,
         starts=[session[0][0] for session in sessions],
         arrivals=[min(arrival for _, arrival in session) for session in sessions],
-        last_at=last_at,
+        last_at=datetime.fromtimestamp(last_at, UTC),
     )

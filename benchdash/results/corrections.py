@@ -39,9 +39,9 @@ from benchdash.results.models import (
     WorkloadCount,
     kind_of,
 )
-from benchdash.results.services import hold_results, reassign_series, touch
-from benchdash.results.summaries import recounted
-from benchdash.results.versions import parse_version, release_line
+from benchdash.results.services import hold_results, reassign_series, touch, touch_as_old_news
+from benchdash.results.summaries import recounted, sort_again
+from benchdash.results.versions import parse_version, release_line, sort_key
 
 T = TypeVar("T", bound=Model)
 Thing = Product | ServerVersion | Hardware | Configuration | Workload
@@ -50,13 +50,22 @@ Thing = Product | ServerVersion | Hardware | Configuration | Workload
 _NEVER_OLD_NAMES = {("version", UNKNOWN_VERSION), ("configuration", DEFAULT_CONFIGURATION)}
 
 
+# Of a build beside its version, by the names of its fields.
+VERSION_FACTS = ("commit", "committed_at", "released_at", "order")
 MAX_RUNS_AT_ONCE = 500
 # Each takes two parameters of a statement.
 _REPOINTED_AT_ONCE = 400
 
 
 class CorrectionError(Exception):
-    """A correction that cannot be made, with a sentence for the person who wanted it."""
+    """A correction that cannot be made, with a sentence for the person who wanted it.
+
+    ``field`` is the one that is wrong, where it is not what names the correction.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +133,14 @@ def unmerge(merge: Merge, *, by: Viewer, reason: str = "", with_later: bool = Fa
 def correct_version(
     version: ServerVersion, facts: Mapping[str, str | datetime | date | None], *, by: Viewer, reason: str = ""
 ) -> Effect:
-    """Correct ``commit``, ``committed_at`` and ``released_on``, as far as they are among the facts.
+    """Correct what is known of a build; ``facts`` are some of VERSION_FACTS.
 
-    Its series are looked at again: the order of commits may be another. Raises CorrectionError where another
-    row is this build at this commit already.
+    Its series are looked at again: the order of versions or commits may be another. Raises CorrectionError
+    where another row is this build at this commit already, and for an order without a number.
     """
+    order = str(facts.get("order") or "")
+    if order and not sort_key(order, product=version.product.name):
+        raise CorrectionError(f"{order!r} does not begin with numbers, as 18.0 does", "order")
     with _alone(version.project):
         detail = {name: f"{getattr(version, name)} → {value}" for name, value in facts.items()}
         for name, value in facts.items():
@@ -136,6 +148,7 @@ def correct_version(
         try:
             with recounted(Run.objects.filter(version=version)), transaction.atomic():
                 version.save(update_fields=list(facts))
+                _sort_again(ServerVersion.objects.filter(pk=version.pk))
         except IntegrityError:
             raise CorrectionError("this build is known at this commit already; merge the two") from None
         footprint = _Footprint.of(version)
@@ -224,19 +237,28 @@ def _rename(thing: Thing, new_name: str) -> Effect:
     old = _name(thing)
     lines = _lines(thing)
     if isinstance(thing, ServerVersion):
-        parsed = parse_version(_storable(thing, "version", new_name))
-        thing.version, thing.sort_key = parsed.version, parsed.sort_key
-        changed = ["version", "sort_key"]
+        thing.version = parse_version(_storable(thing, "version", new_name)).version
+        changed = "version"
     else:
         thing.name = _storable(thing, "name", new_name)
-        changed = ["name"]
+        changed = "name"
     _require_free(thing, was=old)
     with recounted(Run.objects.filter(pk__in=footprint.runs)):
-        thing.save(update_fields=changed)
+        thing.save(update_fields=[changed])
+        if isinstance(thing, Product | ServerVersion):
+            to_thing = "product" if isinstance(thing, Product) else "pk"
+            _sort_again(ServerVersion.objects.filter(**{to_thing: thing.pk}))
     _add_old_name(thing, old)
     if isinstance(thing, ServerVersion) or _lines(thing) != lines:
         reassign_series(thing.project, footprint.runs)
     return footprint.effect()
+
+
+def _sort_again(versions: QuerySet[ServerVersion]) -> None:
+    """Sort versions by what is known of them now; where that changes, their series are to be looked at."""
+    if changed := sort_again(versions):
+        runs = Run.objects.filter(version__in=changed, branch="")
+        touch_as_old_news(_series_of(runs.values_list("pk", flat=True)))
 
 
 def _storable(thing: Thing, field: str, name: str) -> str:
@@ -313,7 +335,9 @@ def _merge(source: Thing, target: Thing) -> Effect:
     with recounted(Run.objects.filter(pk__in=footprint.runs)):
         if isinstance(source, Product) and isinstance(target, Product):
             _merge_same_versions(source, target, noted)
-        _repoint_all(type(source), {source.pk: target.pk})
+        repoint_all(type(source), {source.pk: target.pk})
+        if isinstance(target, Product):
+            _sort_again(target.versions.all())
     reassign_series(target.project, footprint.runs)
     type(source)._default_manager.filter(pk=source.pk).delete()
     noted.alias = _add_old_name(target, _name(source))
@@ -337,11 +361,11 @@ def _merge_same_versions(source: Product, target: Product, noted: Merge) -> None
     merges.note_same_versions(noted, pairs)
     same = {version.pk: one.pk for version, one in pairs}
     if same:
-        _repoint_all(ServerVersion, same)
+        repoint_all(ServerVersion, same)
         ServerVersion.objects.filter(pk__in=same).delete()
 
 
-def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
+def repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
     """Let every row that points at a source, in whichever package, point at its target instead.
 
     Series stay behind: their measurements move, and what is left empty is deleted. Summaries are recounted.

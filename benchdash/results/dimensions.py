@@ -5,7 +5,6 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any
 
 from django.conf import settings
@@ -20,11 +19,14 @@ from benchdash.results.models import (
     ConfigurationContent,
     Environment,
     ServerVersion,
+    SurroundingsCount,
     Workload,
 )
+from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.records import Fact, RunRecord
-from benchdash.results.summaries import follow_commit_times
-from benchdash.results.versions import parse_version
+from benchdash.results.summaries import follow_versions
+from benchdash.results.versions import order_kind, parse_version, sort_key
+from benchdash.results.wording import nearest
 
 # More new names than this at once are a new suite and not typing mistakes.
 _LOOK_FOR_NEAREST = 50
@@ -113,10 +115,11 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
             records, products, versions, old_versions, environments, contents, strict=True
         )
     ]
+    new["branch"] = [name for name in wanted["branch"] if name not in found.branches]
     new_names = {
         name: warning
-        for kind in ("product", "hardware", "workload")
-        for name, warning in _new_name_warnings(NAMED[kind], project, new[kind]).items()
+        for kind in ("product", "hardware", "workload", "branch")
+        for name, warning in _new_name_warnings(kind, project, new[kind]).items()
     }
     return Located(places, new_names)
 
@@ -190,13 +193,16 @@ _PARTS_OF_FIND = [
         SELECT 'environment', digest, id, '', NULL, {_NO_VERSION}, {_NO_ALIAS} FROM results_environment
         WHERE project_id = %(project)s AND digest = ANY(%(environment)s)
         UNION ALL
+        SELECT 'branch', branch, NULL, '', NULL, {_NO_VERSION}, {_NO_ALIAS} FROM results_surroundingscount
+        WHERE project_id = %(project)s AND branch = ANY(%(branch)s)
+        UNION ALL
         SELECT 'content', digest, id, '', NULL, {_NO_VERSION}, {_NO_ALIAS}
         FROM results_configurationcontent
         WHERE project_id = %(project)s AND digest = ANY(%(content)s)
         """,  # noqa: S608 - of our own names
 ]
 # Without blanks that say nothing: the driver reads a text of up to 4,096 characters only once.
-_FIND = " ".join(" UNION ALL ".join(_PARTS_OF_FIND).split())
+_FIND = " ".join(" UNION ALL ".join(_PARTS_OF_FIND).split()).replace(", ", ",")
 
 
 def _wanted_names(
@@ -214,6 +220,7 @@ def _wanted_names(
             for one in records
         },
         "commit_prefix": {one.commit[:COMMIT_PREFIX].lower() for one in records if one.commit},
+        "branch": {one.branch for one in records if one.branch and not is_of_pull_request(one.branch)},
         "environment": {one.digest for one in environments if one},
         "content": {one.digest for one in contents if one},
     }
@@ -233,6 +240,7 @@ class _Found:
     version_aliases: Mapping[tuple[int, str], tuple[ServerVersion, Followed]]
     environments: dict[str, int]
     contents: dict[str, int]
+    branches: Collection[str]
 
 
 def _find(project: Project, wanted: Mapping[str, list[str]]) -> _Found:
@@ -242,7 +250,7 @@ def _find(project: Project, wanted: Mapping[str, list[str]]) -> _Found:
     things: _Things = {kind: {} for kind in NAMED}
     versions: list[ServerVersion] = []
     aliases: dict[tuple[int, str], tuple[ServerVersion, Followed]] = {}
-    ids: dict[str, dict[str, int]] = {"environment": {}, "content": {}}
+    ids: dict[str, dict[str, int]] = {"environment": {}, "content": {}, "branch": {}}
     # What was renamed is found by its old name, even where another thing has that name now.
     for kind, used, pk, name, options, *of_version, alias_id, since in sorted(rows, key=_is_alias):
         what = kind.removesuffix(" alias")
@@ -257,7 +265,7 @@ def _find(project: Project, wanted: Mapping[str, list[str]]) -> _Found:
                 aliases[version.product_id, used] = version, Followed(alias_id, since)
         else:
             ids[kind][used] = pk
-    return _Found(things, versions, aliases, ids["environment"], ids["content"])
+    return _Found(things, versions, aliases, ids["environment"], ids["content"], ids["branch"])
 
 
 def _is_alias(row: Sequence[Any]) -> bool:
@@ -312,20 +320,19 @@ def _find_or_make(
     return {**found, **dict(made.values_list("digest", "pk"))}
 
 
-def _new_name_warnings(
-    model: type[Model], project: Project, new: Sequence[str]
-) -> dict[tuple[str, str], str]:
+def _new_name_warnings(kind: str, project: Project, new: Sequence[str]) -> dict[tuple[str, str], str]:
     if not new:
         return {}
-    names = model._default_manager.filter(project=project).exclude(name__in=new)
-    known = list(names.values_list("name", flat=True)) if len(new) <= _LOOK_FOR_NEAREST else []
-    kind = model.__name__.lower()
+    model, column = (NAMED[kind], "name") if kind in NAMED else (SurroundingsCount, kind)
+    others = model._default_manager.filter(project=project).exclude(**{f"{column}__in": new})
+    names = others.order_by(column).values_list(column, flat=True).distinct()
+    known: list[str] = list(names) if len(new) <= _LOOK_FOR_NEAREST else []
     return {(kind, name): _new_name_warning(kind, name, known) for name in new}
 
 
 def _new_name_warning(kind: str, name: str, known: Sequence[str]) -> str:
-    nearest = get_close_matches(name, known, n=1) or get_close_matches(name, known, n=1, cutoff=0)
-    suggestion = f"; the nearest known one is '{nearest[0]}'" if nearest else ""
+    near = nearest(name, known)
+    suggestion = f"; the nearest known one is '{near[0]}'" if near else ""
     return f"new {kind} '{name}'{suggestion}"
 
 
@@ -352,7 +359,11 @@ def _versions(
         (product.pk, version.version, record.build, commits.get((product.pk, record.commit or "")))
         for product, version, record in zip(products, parsed, records, strict=True)
     ]
-    sort_keys = {key: version.sort_key for key, version in zip(keys, parsed, strict=True)}
+    sort_keys: dict[_VersionKey, str] = {}
+    for key, product, record in zip(keys, products, records, strict=True):
+        _, version, _, commit = key
+        new = sort_key(version, product=product.name, commit=commit, measured_at=record.started_at)
+        sort_keys[key] = min(new, sort_keys.get(key, new))
     by_key = {key: version for version in found.versions if (key := _key(version)) in sort_keys}
     aliases = _version_aliases(project, found, looked_for, sort_keys.keys() - by_key.keys())
     by_key |= {key: version for key, (version, _) in aliases.items()}
@@ -360,6 +371,7 @@ def _versions(
         by_key |= _make_versions(project, missing, sort_keys)
     versions = [by_key[key] for key in keys]
     _fill_commit_times(versions, records)
+    _note_earlier_runs({by_key[key].pk: (by_key[key], new) for key, new in sort_keys.items()})
     followed = {
         key: [(old.alias_id, old.warning("version", version_name(*key[1:]), str(version)))]
         for key, (version, old) in aliases.items()
@@ -416,7 +428,7 @@ def _make_versions(
     ]
     identity = ["project", "product", "version", "build", "commit"]
     made = ServerVersion.objects.bulk_create(
-        versions, update_conflicts=True, unique_fields=identity, update_fields=["sort_key"]
+        versions, update_conflicts=True, unique_fields=identity, update_fields=["version"]
     )
     return dict(zip(keys, made, strict=True))
 
@@ -444,11 +456,34 @@ def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunR
     for version, record in zip(versions, records, strict=True):
         if record.committed_at and version.commit and version.committed_at is None:
             version.committed_at = record.committed_at
+            if not order_kind(version.sort_key):
+                version.sort_key = sort_key(
+                    version.version, commit=version.commit, known_at=version.committed_at
+                )
             filled[version.pk] = version
     if filled:
         rows = [filled[version] for version in sorted(filled)]
-        ServerVersion.objects.bulk_update(rows, ["committed_at"], batch_size=100)
-        follow_commit_times(filled)
+        ServerVersion.objects.bulk_update(rows, ["committed_at", "sort_key"], batch_size=100)
+        follow_versions(filled)
+
+
+def _note_earlier_runs(keys: Mapping[int, tuple[ServerVersion, str]]) -> None:
+    """Sort versions without an order by runs that are earlier than those that were known.
+
+    ``keys`` are versions with the keys that the records give them, by their ids.
+    """
+    earlier = {
+        pk: key
+        for pk, (version, key) in sorted(keys.items())
+        if key < version.sort_key and not order_kind(version.sort_key)
+    }
+    for pk, key in earlier.items():
+        # Another upload may have an earlier one still, or just have said its commit time.
+        ServerVersion.objects.filter(pk=pk, sort_key__gt=key, sort_key__lte=keys[pk][0].sort_key).update(
+            sort_key=key
+        )
+    if earlier:
+        follow_versions(earlier)
 
 
 # --- contents ---------------------------------------------------------------------------------------------

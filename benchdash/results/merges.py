@@ -26,7 +26,7 @@ _BATCH: Final = 10_000
 # The fields of each kind with which a thing is made again, beside its project.
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "product": ("name",),
-    "version": ("version", "sort_key", "build", "commit", "committed_at", "released_on"),
+    "version": ("version", "sort_key", "build", "commit", "committed_at", "released_at", "order"),
     "hardware": ("name", "facts"),
     "configuration": ("name",),
     "workload": ("name", "options"),
@@ -201,7 +201,9 @@ def _give_back_later_versions(merge: Merge, product: Product) -> None:
             version=version.version,
             build=version.build,
             commit=version.commit,
-            defaults={name: getattr(version, name) for name in ("sort_key", "committed_at", "released_on")},
+            defaults={
+                name: getattr(version, name) for name in ("sort_key", "committed_at", "released_at", "order")
+            },
         )
         later.filter(version=version).update(version=own)
 

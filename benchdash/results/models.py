@@ -1,6 +1,7 @@
 """Facts: what was measured, on what, and the numbers."""
 
 from collections.abc import Mapping
+from datetime import UTC, date
 from typing import Any, cast
 
 from django.contrib.postgres.fields import ArrayField
@@ -34,7 +35,10 @@ class Product(models.Model):
 
 
 class ServerVersion(models.Model):
-    """One build of a product. ``sort_key`` is made by benchdash.results.versions and compares bytewise."""
+    """One build of a product. ``sort_key`` is made by benchdash.results.versions and compares bytewise.
+
+    ``order`` is a text that somebody gave it to be sorted by instead of its version, such as ``18.0``.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="versions")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="versions")
@@ -43,7 +47,8 @@ class ServerVersion(models.Model):
     build = models.CharField(max_length=100, blank=True)
     commit = models.CharField(max_length=40, null=True, blank=True)  # noqa: DJ001 - none is not the empty text
     committed_at = models.DateTimeField(null=True, blank=True)
-    released_on = models.DateField(null=True, blank=True)
+    released_at = models.DateTimeField(null=True, blank=True)
+    order = models.CharField(max_length=100, blank=True)
 
     class Meta:
         constraints = [
@@ -62,6 +67,10 @@ class ServerVersion(models.Model):
 
     def __str__(self) -> str:
         return version_name(self.version, self.build, self.commit)
+
+    @property
+    def released_on(self) -> date | None:
+        return self.released_at and self.released_at.astimezone(UTC).date()
 
 
 def version_name(version: str, build: str, commit: str | None) -> str:
@@ -310,6 +319,7 @@ class Run(models.Model):
     started_at = models.DateTimeField()
     started_at_is_assumed = models.BooleanField(default=False)
     duration_s = models.FloatField(null=True, blank=True)
+    probe = models.FloatField(null=True, blank=True)  # see benchdash.results.probes
     options = models.JSONField(default=dict, blank=True)
     tags = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     notes = models.TextField(blank=True)
@@ -326,6 +336,7 @@ class Run(models.Model):
             models.Index(fields=["project", "-started_at"], name="run_by_time"),
             models.Index(fields=["workload", "-started_at", "-id"], name="run_by_workload"),
             models.Index(fields=["version", "workload", "threads"], name="run_by_version"),
+            models.Index(fields=["version", "workload", "probe", "id"], name="run_by_probe"),
             models.Index(
                 fields=["project", "version", "branch", "hardware", "configuration", "counterpart"],
                 name="run_by_place",

@@ -6,12 +6,14 @@ common positions for analysis, at some tens of bytes for each of their measureme
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from math import nan
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 from django.conf import settings
@@ -22,14 +24,21 @@ from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from benchdash.results.controls import is_control
 from benchdash.results.models import Measurement, Product, Run, Series, ServerVersion, version_name
 from benchdash.results.sessions import (
+    MAX_TAG_GAP_S,
     SESSION_TAG,
     Starts,
+    counting,
+    joined_receipts,
+    number_apart,
+    receipts,
     session_at,
     session_means,
-    session_of_upload,
+    session_received_at,
 )
+from benchdash.results.versions import first_in_order, order_kind
 
 COLUMNS: Final = ("version", "commit", "time", "value", "low", "high", "n", "run")
 
@@ -61,6 +70,11 @@ class MeasuredVersion(NamedTuple):
     def product_id(self) -> int:
         return self.product.pk
 
+    @property
+    def release_key(self) -> str:
+        """The sort key; empty for controls and versions without an order, which come by time in a history."""
+        return self.sort_key if order_kind(self.sort_key) and not is_control(self.build) else ""
+
     def __str__(self) -> str:
         return version_name(self.version, self.build, self.commit)
 
@@ -68,13 +82,14 @@ class MeasuredVersion(NamedTuple):
 class Point(NamedTuple):
     """A group as a chart draws it: the runs of one version, or on a branch of one commit, in one series.
 
-    Runs of a branch without a commit are grouped by their UTC day; contents of the configuration that
-    differ make separate groups. ``value`` is the median; ``low`` and ``high`` are the 95 % interval of the
-    level, or with one run the tool's own. ``time`` is the earliest start. ``version`` and
-    ``environment_id`` are those of the latest run, ``run_id``. ``values`` and ``sessions`` (names) belong to
-    ``run_ids``, in the order of their starts. ``position`` tells the group from others of its stream: it is
-    the same in every series of one configuration. ``placed_at`` is when the commit was made, or else first
-    measured on its branch; for a release without one before all.
+    Runs of a branch without a commit, and those of a control, are grouped by their UTC day; contents of the
+    configuration that differ make separate groups. ``value`` is the median; ``low`` and ``high`` are the
+    95 % interval of the level, or with one run the tool's own. ``time`` is the earliest start. ``version``
+    and ``environment_id`` are those of the latest run, ``run_id``. ``values`` and ``sessions`` (names)
+    belong to ``run_ids``, in the order of their starts. ``position`` tells the group from others of its
+    stream: it is the same in every series of one configuration. ``placed_at`` is when the commit was made, or
+    else first measured on its branch; for a release without one before all. A control is placed by its first
+    start.
     """
 
     version: MeasuredVersion
@@ -102,6 +117,15 @@ class Point(NamedTuple):
         """The number of sessions."""
         return len(set(self.sessions))
 
+    def group(self, branch: str) -> Hashable:
+        """Name it whatever the content of the configuration was, as ``group_name`` does."""
+        return group_name(self.version.pk, self.version.build, self.commit, self.time, branch)
+
+    @property
+    def received_at(self) -> float:
+        """When the first session was received whose start is assumed; NaN where none is."""
+        return min(receipts(self.sessions), default=nan)
+
 
 class SeriesOfRuns(Protocol):
     """The columns of a series that tell which runs it may have."""
@@ -117,10 +141,12 @@ class SeriesOfRuns(Protocol):
 
 
 class OfStream(Protocol):
-    """The columns of a series that decide how its runs are grouped: by commits, or by versions."""
+    """The columns of a series that decide how its runs are grouped: by commits, by versions, or by days."""
 
     @property
     def product_id(self) -> int: ...
+    @property
+    def build(self) -> str: ...
     @property
     def branch(self) -> str: ...
 
@@ -132,8 +158,8 @@ class Runs:
     Times are epoch seconds, ``version`` are indexes of ``versions``; ids of content and environment are 0
     where nothing is known. ``session`` is a number: runs of one version at one place with the same one shared
     a session. Its first run started at ``session_began_at`` and its last one at ``session_ended_at``; of a
-    session that a tag or an upload makes, as far as its runs were read. ``tags`` are session tags by the
-    index of a run.
+    session that a tag makes, as far as its runs were read. ``tags`` are session tags by the index of a run.
+    Of those ``is_assumed`` nobody said a session tag or a start.
     """
 
     ids: Indexes
@@ -143,7 +169,7 @@ class Runs:
     content_ids: Indexes
     environment_ids: Indexes
     is_excluded: Indexes
-    upload_ids: Indexes
+    is_assumed: Bools
     session: Indexes
     session_began_at: Numbers
     session_ended_at: Numbers
@@ -151,7 +177,7 @@ class Runs:
     versions: Sequence[MeasuredVersion]
     tags: Mapping[int, str]
 
-    def at(self, places: Indexes) -> "Runs":
+    def at(self, places: Indexes) -> Self:
         """Return these of the runs, given by their indexes, in this order."""
         columns = {name: column[places] for name, column in vars(self).items() if hasattr(column, "dtype")}
         at = {run: place for place, run in enumerate(places.tolist())} if self.tags else {}
@@ -171,11 +197,11 @@ class Runs:
     def _session_names(self) -> Mapping[int, str]:
         numbers, runs = np.unique(self.session, return_index=True)
         began_at = self.session_began_at[runs].tolist()
-        uploads = self.upload_ids[runs].tolist()
+        assumed = self.is_assumed[runs].tolist()
         return {
-            number: self.tags.get(run) or (session_of_upload(upload) if upload else session_at(start))
-            for number, run, start, upload in zip(
-                numbers.tolist(), runs.tolist(), began_at, uploads, strict=True
+            number: self.tags.get(run) or (session_received_at if is_assumed else session_at)(start)
+            for number, run, start, is_assumed in zip(
+                numbers.tolist(), runs.tolist(), began_at, assumed, strict=True
             )
         }
 
@@ -290,6 +316,13 @@ class Points:
         in_order, starts = sort_into_groups(parts)
         return np.bincount(point[in_order[starts[:-1]]], minlength=len(self))
 
+    @property
+    def received_at(self) -> Numbers:
+        """When the first session of each point was received whose start is assumed; NaN where none is."""
+        times = np.where(self.runs.is_assumed, self.runs.session_began_at, np.inf)[self.run]
+        first = np.minimum.reduceat(times, self.starts[:-1]) if len(self) else times
+        return np.where(np.isinf(first), np.nan, first)
+
     def sessions(self, at: int) -> tuple[str, ...]:
         """Name the session of each run of a point; those of two versions have two names."""
         runs = self.run[self._of(at)]
@@ -353,11 +386,10 @@ class Points:
             self.runs.content_ids[self.last].tolist(),
             self.runs.environment_ids[self.last].tolist(),
         )
-        is_branch = [bool(self.streams[series].branch) for series in self.series.tolist()]
+        streams = [self.streams[series] for series in self.series.tolist()]
         for at, row in enumerate(zip(*columns, strict=True)):
             version, started_at, placed_at, value, low, high, content, environment = row
             start, end, time = ends[at], ends[at + 1], moment(started_at)
-            build = (version.commit or time.date()) if is_branch[at] else version.pk
             yield Point(
                 version=version,
                 commit=version.commit,
@@ -371,7 +403,10 @@ class Points:
                 environment_id=environment or None,
                 run_ids=tuple(run_ids[start:end]),
                 values=tuple(values[start:end]),
-                position=(build, content or None),
+                position=(
+                    group_name(version.pk, version.build, version.commit, time, streams[at].branch),
+                    content or None,
+                ),
                 placed_at=_BEFORE_ALL if placed_at == _BEFORE_ALL_S else moment(placed_at),
                 sessions=self.sessions(at),
             )
@@ -440,7 +475,24 @@ def order_of(point: Point, branch: str) -> tuple[Any, ...]:
     """Return a key that sorts the points of a branch (or of releases, ``""``) as ``_order`` sorts groups."""
     if branch:
         return point.placed_at, point.commit or "", point.time, point.content_id or 0
-    return point.version.sort_key, point.placed_at, point.time, point.version.pk, point.content_id or 0
+    return point.version.release_key, point.placed_at, point.time, point.version.pk, point.content_id or 0
+
+
+def group_name(version_id: int, build: str, commit: str | None, time: datetime, branch: str) -> Hashable:
+    """Name the group of a run that started then: its version, on a branch its commit, or else its UTC day."""
+    if is_control(build):
+        return time.astimezone(UTC).date()
+    return (commit or time.astimezone(UTC).date()) if branch else version_id
+
+
+def first_known(versions: Iterable[MeasuredVersion], branch: str) -> int:
+    """Return which of the versions of points is the first that is known to come before the later ones.
+
+    On a branch, and of a control, that is the very first.
+    """
+    known = list(versions)
+    is_in_order = branch or any(is_control(version.build) for version in known)
+    return 0 if is_in_order else first_in_order([version.release_key for version in known])
 
 
 def moment(epoch: float) -> datetime:
@@ -456,7 +508,7 @@ _READ: Final = """
         SELECT id, started_at, recorded_at, version_id, coalesce(content_id, 0) AS content_id,
             coalesce(environment_id, 0) AS environment_id,
             (excluded_at IS NOT NULL)::int::int8 AS is_excluded,
-            CASE WHEN started_at_is_assumed THEN upload_id ELSE 0 END AS upload_id,
+            started_at_is_assumed::int::int8 AS is_assumed,
             branch, hardware_id, configuration_id, counterpart,
             CASE WHEN tags <> '{}' THEN (
                 SELECT tag FROM unnest(tags) WITH ORDINALITY AS tag (tag, at)
@@ -472,14 +524,13 @@ _READ: Final = """
             min(started_at) AS first, max(started_at) AS last
         FROM run GROUP BY version_id, branch, hardware_id, configuration_id, counterpart
     ), neighbour AS (
-        SELECT DISTINCT place.id, other.started_at
+        SELECT DISTINCT place.id, other.started_at, other.started_at_is_assumed::int::int8 AS is_assumed
         FROM place JOIN results_run other
             USING (version_id, branch, hardware_id, configuration_id, counterpart)
         WHERE (%(whole_sessions)s OR (
                 place.last - place.first > make_interval(secs => %(gap)s)
                 AND other.started_at BETWEEN place.first AND place.last
             ))
-            AND NOT other.started_at_is_assumed
             AND (other.tags = '{}'
                 OR NOT EXISTS (SELECT FROM unnest(other.tags) tag WHERE starts_with(tag, %(session)s)))
     )
@@ -493,15 +544,16 @@ _READ: Final = """
         SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea),
             string_agg(timestamptz_send(recorded_at), ''::bytea), string_agg(int8send(version_id), ''::bytea),
             string_agg(int8send(content_id), ''::bytea), string_agg(int8send(environment_id), ''::bytea),
-            string_agg(int8send(is_excluded), ''::bytea), string_agg(int8send(upload_id), ''::bytea),
-            string_agg(int8send(place), ''::bytea),
+            string_agg(int8send(is_excluded), ''::bytea), string_agg(int8send(is_assumed), ''::bytea),
+            string_agg(int8send(place), ''::bytea), string_agg(int8send((branch <> '')::int), ''::bytea),
             json_object_agg(id, session) FILTER (WHERE session IS NOT NULL)::text
         FROM (
             SELECT run.*, place.id AS place
             FROM run JOIN place USING (version_id, branch, hardware_id, configuration_id, counterpart)
         ) placed
     ) runs, (
-        SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea)
+        SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea),
+            string_agg(int8send(is_assumed), ''::bytea)
         FROM neighbour
     ) neighbours, (
         SELECT json_agg(json_build_array(version.id, version, build, commit,
@@ -540,7 +592,7 @@ _RUNS_ALONE: Final = """
     SELECT 0::bigint AS series_id, run_id, 0::float8 AS value, NULL::float8 AS low, NULL::float8 AS high
     FROM unnest(%(runs)s::bigint[]) AS wanted (run_id)
 """
-_KINDS: Final = (*(">i8", ">i8", ">f8", ">f8", ">f8"), *[">i8"] * 9)
+_KINDS: Final = (*(">i8", ">i8", ">f8", ">f8", ">f8"), *[">i8"] * 10)
 
 
 def read_measurements(
@@ -607,12 +659,15 @@ def _read(
     }
     with connection.cursor() as cursor:
         cursor.execute(_READ.replace("MEASURED", measured), {**wanted, **how})
-        [(*columns, tags, places, times, versions)] = cursor.fetchall()
+        [(*columns, tags, places, times, assumed, versions)] = cursor.fetchall()
     series, of_run, values, low, high, ids, *of_runs = (
         np.frombuffer(column or b"", kind).astype(kind[1:])
         for column, kind in zip(columns, _KINDS, strict=True)
     )
-    neighbours = Starts(*(np.frombuffer(column or b"", ">i8").astype("i8") for column in (places, times)))
+    place_of, started_us, is_assumed = (
+        np.frombuffer(column or b"", ">i8").astype("i8") for column in (places, times, assumed)
+    )
+    neighbours = Starts(_chains(place_of, is_assumed), started_us)
     runs, place = _runs(ids, of_runs, json.loads(tags or "{}"), neighbours, json.loads(versions or "[]"))
     if not intervals:
         low = high = np.full(len(values), np.nan)
@@ -634,7 +689,8 @@ def _runs(
 
     ``neighbours`` are runs that may have been measured in the same sessions.
     """
-    started_us, recorded_us, version_ids, contents, environments, is_excluded, uploads, places = columns
+    started_us, recorded_us, version_ids, contents, environments, is_excluded, *rest = columns
+    assumed, places, of_branch = rest
     in_order = np.lexsort((ids, started_us))
     place = np.empty_like(in_order)
     place[in_order] = np.arange(len(in_order))
@@ -643,16 +699,20 @@ def _runs(
     tag_of = {row_of[int(pk)]: tag for pk, tag in tags.items()}
     tag = np.zeros_like(ids)
     tag[list(tag_of)] = 1 + _ranks(list(tag_of.values()))
-    is_timed = (tag == 0) & (uploads == 0)
+    is_timed = tag == 0
+    is_assumed = is_timed & (assumed == 1)
+    chains = _chains(places, is_assumed)
     began_us, ended_us = np.zeros_like(ids), np.zeros_like(ids)
-    began_us[is_timed], ended_us[is_timed] = Starts(places[is_timed], started_us[is_timed]).spans(
+    began_us[is_timed], ended_us[is_timed] = Starts(chains[is_timed], started_us[is_timed]).spans(
         neighbours, int(settings.SESSION_GAP_S * 1e6)
     )
-    sessions, starts = sort_into_groups(np.stack((places, tag, np.where(tag, 0, uploads), began_us)))
+    received = np.flatnonzero(is_assumed & (of_branch == 1))
+    began_us[received] = joined_receipts(places[received], began_us[received])
+    sessions, starts = sort_into_groups(np.stack((chains, tag, began_us)))
     session = np.empty_like(ids)
     session[sessions] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     if len(ids):
-        # Of tags and uploads by their own runs.
+        # Of tags by their own runs.
         own = np.minimum.reduceat(started_us[sessions], starts[:-1])[session]
         began_us = np.where(is_timed, began_us, own)
         own = np.maximum.reduceat(started_us[sessions], starts[:-1])[session]
@@ -665,7 +725,7 @@ def _runs(
         content_ids=contents,
         environment_ids=environments,
         is_excluded=is_excluded,
-        upload_ids=uploads,
+        is_assumed=is_assumed,
         session=session,
         session_began_at=(began_us + _YEAR_2000_US) / 1e6,
         session_ended_at=(ended_us + _YEAR_2000_US) / 1e6,
@@ -674,6 +734,11 @@ def _runs(
         tags=tag_of,
     )
     return runs.at(in_order), place
+
+
+def _chains(places: Indexes, is_assumed: Indexes | Bools) -> Indexes:
+    """Return numbers of places, others for runs of unknown start: what they followed is not known."""
+    return 2 * places + is_assumed
 
 
 def _versions(rows: Iterable[Sequence[Any]]) -> list[MeasuredVersion]:
@@ -744,23 +809,31 @@ def points_of(streams: Iterable[OfStream], measured: Measurements) -> Points:
 def group(streams: Sequence[OfStream], stream: Indexes, run: Indexes, runs: Runs) -> Groups:
     """Group runs, given by their index in the order of their starts, within each stream (an index).
 
-    Runs of releases are one group by their version, runs of a branch by their commit or else their day; those
-    with different contents of their configuration never are.
+    Runs of releases are one group by their version, runs of a branch by their commit or else their day, and
+    those of a control by their day; those with different contents of their configuration never are.
     """
-    is_branch = np.array([bool(one.branch) for one in streams], dtype=bool)[stream]
+    of_control = np.array([is_control(one.build) for one in streams], dtype=bool)[stream]
+    is_branch = np.array([_is_branch(one) for one in streams], dtype=bool)[stream]
     commit = _ranks([one.commit or "" for one in runs.versions])[runs.version[run]]
     has_commit = np.array([bool(one.commit) for one in runs.versions], dtype=bool)[runs.version[run]]
-    build = np.where(is_branch, np.where(has_commit, commit, -1 - runs.days[run]), runs.version[run])
+    by_commit = has_commit & ~of_control
+    build = np.where(is_branch, np.where(by_commit, commit, -1 - runs.days[run]), runs.version[run])
     parts = np.stack((stream, build, runs.content_ids[run]))
     in_order, starts = sort_into_groups(parts)
     first, last = in_order[starts[:-1]], in_order[starts[1:] - 1]
     placed_at = _placed_at(streams, stream[last], run[first], run[last], runs)
+    placed_at = np.where(of_control[last], runs.started_at[run[first]], placed_at)
     order = _order(is_branch[last], stream[last], run[first], run[last], placed_at, runs)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     of = np.empty_like(in_order)
     of[in_order] = place[np.repeat(np.arange(len(first)), np.diff(starts))]
     return Groups(of, first[order], last[order], placed_at[order])
+
+
+def _is_branch(stream: OfStream) -> bool:
+    """Tell whether groups come in the order of their time: a control never changes, and is no release."""
+    return bool(stream.branch) or is_control(stream.build)
 
 
 def sort_into_groups(parts: Indexes) -> tuple[Indexes, Indexes]:
@@ -804,10 +877,13 @@ def _placed_at(
 def _order(
     is_branch: Bools, stream: Indexes, first: Indexes, last: Indexes, placed_at: Numbers, runs: Runs
 ) -> Indexes:
-    """Sort groups stream by stream: releases by their version, a branch by when its commits were made."""
+    """Sort groups stream by stream: releases by their version, a branch by when its commits were made.
+
+    Releases without an order stand before the others, by time.
+    """
     versions, version = runs.versions, runs.version[last]
     commit = _ranks([one.commit or "" for one in versions])[version]
-    sort_key = _ranks([one.sort_key for one in versions])[version]
+    release_key = _ranks([one.release_key for one in versions])[version]
     version_id = np.array([one.pk for one in versions], dtype=np.int64)[version]
     content = runs.content_ids[last]
     return np.lexsort(
@@ -816,7 +892,7 @@ def _order(
             np.where(is_branch, content, version_id),
             runs.started_at[first],
             np.where(is_branch, commit, placed_at),
-            np.where(is_branch, placed_at, sort_key),
+            np.where(is_branch, placed_at, release_key),
             stream,
         )
     )
@@ -921,12 +997,44 @@ class PlacedRuns(Runs):
 
     positions: Indexes
     groups: Sequence[PlacedGroup]
+    is_branch: bool
     is_cut: bool
+
+    @cached_property
+    def first_in_order(self) -> int:
+        """The first position that is known to come before the later ones; see ``versions.first_in_order``.
+
+        Groups of a branch are in order from the first one on.
+        """
+        return 0 if self.is_branch else first_in_order([group.order[0] for group in self.groups])
+
+    def since(self, position: int) -> "PlacedRuns":
+        """Return the runs from a position on, which is then the first one."""
+        kept = self.at(np.flatnonzero(self.positions >= position))
+        return replace(kept, positions=kept.positions - position, groups=self.groups[position:])
 
     @cached_property
     def index_of(self) -> dict[int, int]:
         """The index of each run by its id."""
         return {pk: at for at, pk in enumerate(self.ids.tolist())}
+
+    def independent(self, runs: Indexes) -> int:
+        """Count the sessions of these runs (indexes) that count as independent.
+
+        Releases that were measured in one go share one. On a branch every group has sessions of its own.
+        """
+        assumed = self.is_assumed[runs]
+        known, received_at = runs[~assumed], np.unique(self.session_began_at[runs[assumed]])
+        if self.is_branch:
+            groups = set(zip(self.positions[known].tolist(), self.session[known].tolist(), strict=True))
+            return len(groups) + int(counting(received_at, of_branch=True).sum())
+        began_at: dict[str, list[float]] = defaultdict(list)
+        for run, start in zip(known.tolist(), self.session_began_at[known].tolist(), strict=True):
+            began_at[self.tags.get(run, "")].append(start)
+        return sum(
+            number_apart(starts, MAX_TAG_GAP_S if tag else settings.SESSION_GAP_S)
+            for tag, starts in began_at.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -939,6 +1047,12 @@ class SeriesValues:
     runs: Indexes
     values: Numbers
     levels: Numbers
+
+    def since(self, position: int, runs: PlacedRuns) -> "SeriesValues":
+        """Return the values from a position of these runs on."""
+        first = int(np.searchsorted(runs.positions, position))
+        kept = self.runs >= first
+        return SeriesValues(self.runs[kept] - first, self.values[kept], self.levels[position:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -982,6 +1096,7 @@ def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
         **vars(measured.runs.at(in_order)),
         positions=groups.of[in_order] - left_out,
         groups=_placed_groups(groups, measured.runs, stream)[left_out:],
+        is_branch=any(map(_is_branch, stream)),
         is_cut=cut is not None,
     )
     place = np.full(len(each), -1)
@@ -1029,7 +1144,7 @@ def _placed_groups(groups: Groups, runs: Runs, stream: Sequence[Series]) -> list
         strict=True,
     ):
         of_branch = [placed_at, version.commit or "", started_at, content]
-        of_release = [version.sort_key, placed_at, started_at, version.pk, content]
+        of_release = [version.release_key, placed_at, started_at, version.pk, content]
         order = of_branch if is_branch else of_release
         placed.append(PlacedGroup(order, version.pk, version.commit, started_at))
     return placed

@@ -62,6 +62,7 @@ DERIVED: dict[str, str] = {
 """Metrics of derived series by unit (none: that of the throughput). Of all of them more is better."""
 
 _LATENCY = re.compile(r"latency_(min|avg|max|sum|stddev|p\d{1,3}(_\d+)?)")
+_CLOCK = re.compile(r"(?:ns|us|µs|ms|s|sec|min|hr|h|day)")
 # The lowest of the intervals that a tool printed, and their relative standard deviation.
 _OF_INTERVALS = re.compile(r"(?P<metric>\w+)_(?P<what>worst|variation)")
 
@@ -97,6 +98,21 @@ def of_intervals(metric: str) -> tuple[str, str] | None:
 def is_of_stability(metric: str) -> bool:
     """Return whether the metric is computed from what the tool printed during the run."""
     return metric in ("stalls_per_min", "stalled_percent") or of_intervals(metric) is not None
+
+
+def is_computed(metric: str) -> bool:
+    """Return whether the metric is computed from other readings, which may have been rounded."""
+    return metric.endswith("_per_op") or is_of_stability(metric)
+
+
+@lru_cache(maxsize=1000)
+def is_clocked(unit: str) -> bool:
+    """Return whether it scatters from run to run: sizes, counts and shares may well repeat."""
+    return any(map(is_time, unit.split("/")))
+
+
+def is_time(unit: str) -> bool:
+    return _CLOCK.fullmatch(unit) is not None
 
 
 def reading(metric: str, value: float) -> Reading:

@@ -26,6 +26,7 @@ from benchdash.results.models import (
     TouchedSeries,
 )
 from benchdash.results.own_metrics import settle_own_metrics
+from benchdash.results.probes import probe_of
 from benchdash.results.pull_requests import number_in
 from benchdash.results.readings import Reading
 from benchdash.results.records import RunRecord
@@ -38,6 +39,7 @@ from benchdash.results.series import (
     note_printed_units,
     series_for,
 )
+from benchdash.results.sessions import START_UNKNOWN, session_of
 
 __all__ = [
     "RecordError",
@@ -198,7 +200,13 @@ def _warnings(upload: Recorded, unsaid: dict[tuple[str, str], str]) -> list[str]
     new = [unsaid.pop(name) for name in list(unsaid) if name in names]
     old = [warning for place in upload.places for _, warning in place.followed]
     options = map(_option_warning, upload.places, upload.records)
-    return list(dict.fromkeys(filter(None, [*new, *old, *options])))
+    starts = [START_UNKNOWN for record in upload.records if _is_of_unknown_start(record)]
+    return list(dict.fromkeys(filter(None, [*new, *old, *options, *starts])))
+
+
+def _is_of_unknown_start(record: RunRecord) -> bool:
+    """Tell whether nobody says of a run of a release when it was made, nor in which session."""
+    return record.started_at_is_assumed and not record.branch and session_of(record.tags) is None
 
 
 def _metric_warnings(
@@ -337,6 +345,7 @@ _RUN_COLUMNS = {
     "started_at": "timestamptz",
     "started_at_is_assumed": "boolean",
     "duration_s": "float8",
+    "probe": "float8",
     "options": "jsonb",
     "tags": "varchar[]",
     "notes": "text",
@@ -405,6 +414,7 @@ def _json(value: Any) -> str:
 
 def _run_row(upload_id: int, place: RowsOfRun, record: RunRecord) -> dict[str, Any]:
     """Return a run by the names of _RUN_COLUMNS."""
+    probe = probe_of(one[:3] for one in record.readings)
     return {
         "upload_id": upload_id,
         "key": record.key,
@@ -422,6 +432,7 @@ def _run_row(upload_id: int, place: RowsOfRun, record: RunRecord) -> dict[str, A
         "started_at": record.started_at,
         "started_at_is_assumed": record.started_at_is_assumed,
         "duration_s": record.duration_s,
+        "probe": probe and probe.value,
         "options": {**record.facts, **record.options},
         "tags": record.tags,
         "notes": record.notes,

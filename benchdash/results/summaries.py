@@ -8,16 +8,21 @@ alone and does it within ``recounted``.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, F, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from benchdash.accounts.models import Project
 from benchdash.database.locks import is_free
 from benchdash.results.models import Run, ServerVersion, VersionPlace
+from benchdash.results.versions import order_kind, sort_key
 
+# The commit time of places whose version has none.
+_NO_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Runs as the summaries count them.
 _COUNTED: Final = """
     SELECT run.project_id, version_id, branch, counterpart, hardware_id, environment_id, configuration_id,
@@ -153,11 +158,40 @@ def add_runs(run_ids: Collection[int]) -> None:
         cursor.execute(_ADD, [list(run_ids)])
 
 
-def follow_commit_times(version_ids: Collection[int]) -> None:
-    """Put versions whose commit time became known into their order at each place."""
+def sort_again(versions: QuerySet[ServerVersion]) -> set[int]:
+    """Compute anew what versions are sorted by, and return the ids of those for which that is another now.
+
+    The caller holds the results of the project alone.
+    """
+    runs = Run.objects.filter(version__in=versions, excluded_at=None).order_by()
+    first = dict(runs.values_list("version").annotate(Min("started_at")))
+    changed = []
+    for version in versions.select_related("product"):
+        key = sort_key(
+            version.version,
+            product=version.product.name,
+            commit=version.commit,
+            order=version.order,
+            known_at=version.released_at or version.committed_at,
+            measured_at=first.get(version.pk),
+        )
+        if key != version.sort_key:
+            version.sort_key = key
+            changed.append(version)
+    ServerVersion.objects.bulk_update(changed, ["sort_key"], batch_size=100)
+    ids = {version.pk for version in changed}
+    follow_versions(ids)
+    return ids
+
+
+def follow_versions(version_ids: Collection[int]) -> None:
+    """Put versions that are sorted by something else now into their order at each place."""
     version = ServerVersion.objects.filter(pk=OuterRef("version_id"))
     places = VersionPlace.objects.filter(version__in=version_ids)
-    places.update(committed_at=Subquery(version.values("committed_at")))
+    places.update(
+        sort_key=Subquery(version.values("sort_key")),
+        committed_at=Coalesce(Subquery(version.values("committed_at")), _NO_TIME),
+    )
 
 
 @transaction.atomic
@@ -197,6 +231,10 @@ def recounted(runs: QuerySet[Run]) -> Iterator[None]:
     before = list(facts.all())
     yield
     after = list(facts.all())
+    # They are sorted by their first run.
+    by_time = {run.version_id for run in (*before, *after) if run.sort_key and not order_kind(run.sort_key)}
+    if by_time and sort_again(ServerVersion.objects.filter(pk__in=by_time)):
+        after = list(facts.all())
     for summary in _SUMMARIES:
         said = attrgetter("pk", *summary.columns)
         was, became = ({said(run): run for run in found} for found in (before, after))

@@ -1,6 +1,8 @@
 """Numbers, changes and the names of metrics in words, for pages and mails alike."""
 
 import math
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final
 
 from benchdash.results.readings import DERIVED, of_intervals
@@ -75,6 +77,20 @@ _OF_INTERVALS: Final = {"worst": "worst interval", "variation": "variation withi
 _PERCENTILE: Final = "latency_p"
 
 
+class RelativeUnit(str):
+    """The unit of ratios that stand for figures which only members see: they are told coarsely."""
+
+    __slots__ = ()
+
+
+RATIO: Final = RelativeUnit("ratio")
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """Write a number as figures of its unit are written, without the unit."""
+    return ratio(value) if isinstance(unit, RelativeUnit) else number(value)
+
+
 def number(value: float | None, digits: int = 4) -> str:
     """Write ``15,344``, ``153.4``, ``0.01534``: whole from 1,000 on, else with so many significant digits."""
     if value is None or not math.isfinite(value):
@@ -96,6 +112,11 @@ def count(value: int | None) -> str:
     return NOTHING if value is None else _signed(f"{value:,}")
 
 
+def nearest(name: str, known: Iterable[str], *, most: int = 1) -> list[str]:
+    """Return the known names that are near to one, by difflib's measure; none where it is like no other."""
+    return get_close_matches(name, list(known), n=most)
+
+
 COUNTERPART: Final = "Measured with"
 """What pages call the field ``counterpart``: the server behind a connector, or the connector of a server."""
 
@@ -114,13 +135,13 @@ def of_several(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
 
 
-def change(value: float | None) -> str:
-    """Write ``−8.4 %`` for -0.084; always signed, one decimal."""
+def change(value: float | None, unit: str = "") -> str:
+    """Write ``−8.4 %`` for -0.084; always signed, one decimal, and none for a change of a RelativeUnit."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    text = f"{value * 100:+,.1f}"
-    if text in {"+0.0", "-0.0"}:
-        text = "0.0"
+    text = f"{value * 100:+,.{_decimals(unit)}f}"
+    if not text.strip("+-0."):
+        text = text[1:]
     return f"{_signed(text)}{NO_BREAK}%"
 
 
@@ -131,11 +152,16 @@ def change_of_rate(before: float, after: float, *, noun: str) -> str:
     return f"{low} to {high} {noun} a {unit}"
 
 
-def share(value: float | None) -> str:
+def share(value: float | None, unit: str = "") -> str:
     """Write ``99.2 %`` for 0.992; a part of a whole, without a sign."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return f"{_signed(f'{value * 100:,.1f}')}{NO_BREAK}%"
+    return f"{_signed(f'{value * 100:,.{_decimals(unit)}f}')}{NO_BREAK}%"
+
+
+def _decimals(unit: str) -> int:
+    """Return how many decimals per cents have."""
+    return 0 if isinstance(unit, RelativeUnit) else 1
 
 
 def ratio(value: float | None) -> str:

@@ -51,7 +51,7 @@ FROM regressions_incident CROSS JOIN (VALUES ('detected'), ('confirmed'), ('stat
 
 INSERT INTO alerts_subscription (
     project_id, address, branch, key, created_at, workload_group, metric, kinds, rhythm, hour, weekday, time_zone,
-    all_quiet, payload, secret, refusal, refusals
+    all_quiet, payload, encrypted_secret, refusal, refusals
 )
 SELECT
     id, who || at || '@example.org', '', md5(id || who || at), now(), '', '', '{regression}', 'immediately', 8, 0, '',

@@ -382,7 +382,7 @@ def _number_called(variable: PathVariable, names: Sequence[_Name], used: Collect
     """Return what a number is: the threads that the files printed, a usual count of them, a repetition."""
     values = [int(text) for text in variable.texts]
     printed = [name.own.threads for name in names]
-    word = re.search(r"([a-z]+)([-_=]?)$", variable.before.lower())
+    word = re.search(r"(?<![a-z])([a-z]++)([-_=]?)$", variable.before.lower())
     unit = re.match(r"[a-z]+", variable.behind.lower())
     if "threads" not in used and all(
         one in (None, value) for one, value in zip(printed, values, strict=True)

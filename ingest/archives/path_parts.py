@@ -67,13 +67,10 @@ def _piece(texts: Sequence[str], token: re.Pattern[str] = _TOKEN) -> list[PathPa
         left = ["".join(one[: -1 - back]) for one in tokens]
         numbers = PathVariable([one[-1 - back] for one in tokens])
         return [*_piece(left), numbers, "".join(tokens[0][len(tokens[0]) - back :])]
-    for front, behind in _ends(tokens):
-        middles = ["".join(one[front : len(one) - behind]) for one in tokens]
-        # Nothing stands for no text at all, so a variable takes a whole word before or behind it, too.
-        if all(any(map(str.isalnum, middle)) for middle in middles):
-            first = tokens[0]
-            return ["".join(first[:front]), PathVariable(middles), "".join(first[len(first) - behind :])]
-    raise PatternError("a part of the name is missing in some files")
+    front, behind = _ends(tokens)
+    middles = ["".join(one[front : len(one) - behind]) for one in tokens]
+    first = tokens[0]
+    return ["".join(first[:front]), PathVariable(middles), "".join(first[len(first) - behind :])]
 
 
 def _common(tokens: Iterable[Sequence[str]]) -> int:
@@ -81,12 +78,18 @@ def _common(tokens: Iterable[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*tokens, strict=False)))
 
 
-def _ends(tokens: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Yield how many tokens at both ends may be common, the most first."""
-    shortest = min(map(len, tokens))
-    for front in range(_common(tokens), -1, -1):
-        longest = min(_common(one[::-1] for one in tokens), shortest - front)
-        yield from ((front, behind) for behind in range(longest, -1, -1))
+def _ends(tokens: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """Return how many tokens at both ends are common, where a word is left between them in each name.
+
+    Nothing stands for no text at all, so a variable takes a whole word before or behind it, too.
+    """
+    words = [[at for at, token in enumerate(one) if any(map(str.isalnum, token))] for one in tokens]
+    if not all(words):
+        raise PatternError("a part of the name is missing in some files")
+    front = min(_common(tokens), *(own[-1] for own in words))
+    kept = [next(at for at in own if at >= front) for own in words]
+    longest = min(_common(one[::-1] for one in tokens), min(map(len, tokens)) - front)
+    return front, min(longest, *(len(one) - 1 - at for one, at in zip(tokens, kept, strict=True)))
 
 
 def _token_by_token(tokens: Sequence[Sequence[str]]) -> list[PathPart]:
@@ -144,7 +147,7 @@ def _with_whole_words(parts: Sequence[PathPart]) -> Iterator[PathPart]:
             continue
         before, behind = (parts[n] if 0 <= n < len(parts) else "" for n in (number - 1, number + 1))
         if isinstance(before, str) and isinstance(behind, str):
-            front, back = re.search(r"[\w-]*$", before), re.match(r"[\w-]*", behind)
+            front, back = re.search(r"(?<![\w-])[\w-]*+$", before), re.match(r"[\w-]*", behind)
             head, tail = front[0] if front else "", back[0] if back else ""
             if all(text.isdecimal() for text in part.texts) and not head[-1:].isalpha():
                 continue

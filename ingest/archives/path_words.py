@@ -210,7 +210,7 @@ def _undotted(found: re.Match[str]) -> dict[str, Any] | None:
 
 def _dotted(found: re.Match[str]) -> dict[str, Any] | None:
     """Read a version, unless it is a date or belongs to the word before it: ``rep1.2``, ``gcc-13.2``."""
-    before = re.search(r"([a-z]*)([-_= ]?)$", found.string[: found.start()].lower())
+    before = re.search(r"(?<![a-z])([a-z]*+)([-_= ]?)$", found.string[: found.start()].lower())
     word, gap = before.groups() if before else ("", "")
     if not gap and word not in ("", "v", *_BEFORE_A_VERSION):
         return None

@@ -5,11 +5,12 @@ taken up again after a worker died.
 """
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import takewhile
 from typing import Any, BinaryIO, Final
 
 from django.conf import settings
@@ -21,20 +22,23 @@ from benchdash.accounts.models import Project
 from benchdash.database.locks import alone_with
 from benchdash.heartbeat import still_at_work
 from benchdash.results.services import hold_results, refresh_statistics
+from benchdash.results.sessions import START_UNKNOWN
 from ingest import services
 from ingest.archives.containers import ArchiveLimits, Container, ContainerError, unpacked
 from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
 from ingest.archives.path_patterns import PatternError
 from ingest.archives.previews import FolderPreview, preview
-from ingest.errors import FileRefusedError
+from ingest.errors import FieldsError, FileRefusedError
+from ingest.formats.report import FormatError
 from ingest.masking import mask_text
 from ingest.metadata.upload_metadata import Metadata, metadata_from_json, path_rules
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import files_of_its_own
 from ingest.receiving import imports
-from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
 from ingest.receiving.dry_runs import is_duplicate
-from ingest.receiving.parsing import error_of
+from ingest.receiving.parsing import error_of, parse
+from ingest.receiving.records import told as said_by_file
 from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData
 
@@ -97,6 +101,30 @@ def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> Archi
     )
 
 
+def told(arrival: Arrival) -> dict[str, set[Any]]:
+    """Return what a file says itself; of an archive what its files say, as far as there is time to look."""
+    if not is_archive(arrival.data):
+        return _told(arrival) if arrival.is_read_at_once else {}
+    ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS / 3
+    file = BytesIO(arrival.data.source) if isinstance(arrival.data.source, bytes) else arrival.data.source
+    found: dict[str, set[Any]] = defaultdict(set)
+    with suppress(ContainerError, PatternError), _unpacked(file, arrival.file_name) as container:
+        file_set = FileSet(container, path_rules(arrival.metadata))
+        for planned in takewhile(lambda _: time.monotonic() < ends_at, file_set.plan.files):
+            prepared = file_set.prepared(planned)
+            for name, values in (_told(prepared.arrival) if prepared.arrival else {}).items():
+                found[name] |= values
+    return found
+
+
+def _told(arrival: Arrival) -> dict[str, set[Any]]:
+    try:
+        _, report = parse(arrival.data.read(), arrival.file_name, arrival.metadata)
+        return said_by_file(report, arrival.metadata)
+    except (FormatError, FieldsError):
+        return {}
+
+
 def look_into(
     data: RawData, name: str, said: Metadata, *, known: Mapping[str, Sequence[str]], is_given: bool = False
 ) -> FolderPreview:
@@ -142,6 +170,13 @@ def preview_amend(upload: Upload, changes: Mapping[str, Any], *, by: Viewer) -> 
             raise FileRefusedError(archive.errors, upload_id=archive.pk, url=None)
 
     return services.preview_change(upload, amend)
+
+
+def read_again(archive: Upload) -> None:
+    """Read every file of an archive again, with what its path says now; within the caller's transaction."""
+    archive = imports.hold(archive, wait=False)
+    imports.wait_for_job(archive)
+    _import(archive)
 
 
 def _begin(upload_id: int) -> Upload | None:
@@ -337,7 +372,9 @@ def _settle(archive: Upload, container: Container) -> None:
     if counts[ArchiveFile.State.QUEUED]:
         return
     imported, refused = counts[ArchiveFile.State.IMPORTED], counts[ArchiveFile.State.REFUSED]
-    archive.warnings = imports.joined(archive.warnings, container.warnings)
+    warnings = archive.files.exclude(upload=None).values_list("upload__warnings", flat=True)
+    starts = [START_UNKNOWN] if any(START_UNKNOWN in of_file for of_file in warnings) else []
+    archive.warnings = imports.joined(archive.warnings, container.warnings, starts)
     if not imported:
         archive.state = Upload.State.REFUSED
         archive.errors = _reasons(archive) or [error_of("the archive holds no file that fits the pattern")]

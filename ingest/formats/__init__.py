@@ -9,15 +9,18 @@ None``, which says of the lines of a file that no format recognises what they la
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from types import ModuleType
 from typing import Protocol, cast
 
+from ingest.budget import OverBudgetError, check_budget
 from ingest.formats.limits import Limits
 from ingest.formats.refusals import refusal
 from ingest.formats.report import FormatError, Intervals, ParsedReport
 from ingest.formats.source import Source
+from ingest.formats.tool_spec import ToolSpec
 
 
 class Format(Protocol):
@@ -25,13 +28,13 @@ class Format(Protocol):
     def parse(self, source: Source) -> ParsedReport: ...
 
 
-def find_formats(package: str, path: Iterable[str]) -> Iterator[tuple[str, ModuleType]]:
+def find_formats(package: str, path: Iterable[str]) -> Iterator[tuple[str, ModuleType | ToolSpec]]:
     """Yield name and module of each format in a package and the packages within it."""
     for found in pkgutil.iter_modules(path, f"{package}."):
         if found.name != _COMPANIONS:
             module = importlib.import_module(found.name)
-            if hasattr(module, "recognise"):
-                yield found.name.rpartition(".")[2], module
+            if hasattr(module, "FORMAT") or hasattr(module, "recognise"):
+                yield found.name.rpartition(".")[2], getattr(module, "FORMAT", module)
             if found.ispkg:
                 yield from find_formats(found.name, module.__path__)
 
@@ -43,6 +46,7 @@ FORMATS = {name: cast(Format, module) for name, module in sorted(find_formats(__
 
 # Tables of a document mostly repeat what a tool printed above them.
 _TABLES = "qps_table"
+_LINE_OF_TABLE = re.compile(rb"^[^\S\n]*[|+\xe2][^\n]*[|+\x80-\xbf][^\S\n]*$|-\|[ :-]|\t", re.MULTILINE)
 
 
 def recognise(source: Source) -> str:
@@ -50,21 +54,45 @@ def recognise(source: Source) -> str:
 
     Raise FormatError where none or more than one does.
     """
-    return _recognise(source)[1][0]
+    with source.limits.budget(len(source.data)):
+        return _recognise(source)[1][0]
+
+
+def _knows(format_: Format, head: bytes) -> bool:
+    check_budget()
+    return format_.recognise(head)
+
+
+def formats_of(head: bytes) -> list[str]:
+    """Name the formats that know the head of a file, tables last: what a tool prints may look like one.
+
+    Beside what a tool printed only a table with bars or tabs counts: looking for others takes longer than
+    everything else.
+    """
+    names = [name for name, format_ in FORMATS.items() if name != _TABLES and _knows(format_, head)]
+    may_have_tables = not names or _LINE_OF_TABLE.search(head)
+    tables = FORMATS.get(_TABLES) if may_have_tables else None
+    names += [_TABLES] if tables and _knows(tables, head) else []
+    specs = [spec for name in names if isinstance(spec := FORMATS[name], ToolSpec)]
+    if specs and names[-1] == _TABLES:
+        for spec in specs:
+            head = spec.without_its_lines(head)
+        if not _knows(FORMATS[_TABLES], head):
+            names.pop()
+    return names
 
 
 def _recognise(source: Source) -> tuple[Source, list[str]]:
     """Return the text to read, the format that it is read as, and that of the tables beside it if any are."""
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
-    names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
+    names = formats_of(source.head)
     if not names and source.metric:
         asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in FORMATS.items()}
         names = [name for name, knows in asked.items() if knows and knows(source.head)]
     if not names:
         tools = {name: format_ for name, format_ in FORMATS.items() if name != _TABLES}
         source = _laid_bare(source, tools.values())
-        names = [name for name, format_ in tools.items() if format_.recognise(source.head)]
-    names.sort(key=_TABLES.__eq__)
+        names = [name for name, format_ in tools.items() if _knows(format_, source.head)]
     if len(names) == 1 or (len(names) == 2 and names[1] == _TABLES):
         return source, names
     if names:
@@ -78,8 +106,13 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     """Read a file by the named format, or by the one that recognises it.
 
     Of a log of several containers or units, only those are read that wrote a result. Raise FormatError where
-    the file cannot be understood or the name is unknown.
+    the file cannot be understood, the name is unknown, or it takes more CPU time than one file may.
     """
+    with source.limits.budget(len(source.data)):
+        return _parse_any(source, name)
+
+
+def _parse_any(source: Source, name: str | None) -> tuple[str, ParsedReport]:
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
     if name:
@@ -121,20 +154,23 @@ def _in_file(source: Source, error: FormatError) -> tuple[str, int | None]:
 def _streams_with_a_result(source: Source, formats: Collection[Format]) -> Source:
     source.check()
     heads = source.stream_heads
-    chosen = [stream for stream, head in heads.items() if any(format_.recognise(head) for format_ in formats)]
+    chosen = [stream for stream, head in heads.items() if any(_knows(format_, head) for format_ in formats)]
     return source.of_streams(chosen) if chosen and len(heads) > 1 else source
 
 
 def _laid_bare(source: Source, formats: Collection[Format]) -> Source:
     """Return the text without what most lines begin with, where that hides what a tool printed."""
-    if any(format_.recognise(source.head) for format_ in formats):
+    if any(_knows(format_, source.head) for format_ in formats):
         return source
     bare = source.without_what_lines_begin_with()
-    return bare if bare and any(format_.recognise(bare.head) for format_ in formats) else source
+    return bare if bare and any(_knows(format_, bare.head) for format_ in formats) else source
 
 
 def _parse(source: Source, name: str) -> ParsedReport:
-    report = FORMATS[name].parse(source)
+    try:
+        report = FORMATS[name].parse(source)
+    except OverBudgetError as error:
+        raise OverBudgetError(error.line and source.line_in_file(error.line)) from None
     if not report.runs:
         raise FormatError("the file holds no result")
     source.limits.check("runs", len(report.runs))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ingest.formats.report import FormatError
 
-_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_NUMBER = re.compile(r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,4})?")
 _COMMA = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
 # What leads to a footnote: 22104*, 413[1], 2382\u00b9. After a ten, a raised digit is an exponent.
 _MARK = r"(?:[*\u2020\u2021\u00a7]+|\[[0-9a-z]\]|(?<!\b10)[\u00b9\u00b2\u00b3])"
@@ -94,14 +94,14 @@ def separated_cells(
 
 # --- cells as people write them ---------------------------------------------------------------------------
 
-_PLAIN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?"
+_PLAIN = r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,4})?"
 # 12,345 and 12'345, with a narrow or an unbreakable blank too.
 _THOUSANDS_SIGN = "[,'\u2019\u00a0\u202f\u2009]"
 _THOUSANDS = rf"[1-9][0-9]{{0,2}}(?:{_THOUSANDS_SIGN}[0-9]{{3}})+(?:\.[0-9]*)?"
 _QUANTITY = re.compile(
-    rf"(?P<sign>[-+\u2212])?[~\u2248]?\s*(?P<digits>{_THOUSANDS}|{_PLAIN})\s*(?P<scale>[kKM](?![A-Za-z]))?\s*"
-    r"(?P<unit>%|[^\W\d_\u00b2\u00b3\u00b9][^\W\d_]{0,14}(?:\s*/\s*[^\W\d_]{1,12}|\s+per\s+sec(?:ond)?)?"
-    rf"|1?/s|per sec(?:ond)?)?\s*(?P<mark>{_MARK})?"
+    rf"(?P<sign>[-+\u2212])?[~\u2248]?\s*+(?P<digits>{_THOUSANDS}|{_PLAIN})\s*+(?P<scale>[kKM](?![A-Za-z]))?\s*+"
+    r"(?P<unit>%|[^\W\d_\u00b2\u00b3\u00b9][^\W\d_]{0,14}(?:\s*+/\s*+[^\W\d_]{1,12}|\s++per\s++sec(?:ond)?)?"
+    rf"|1?/s|per sec(?:ond)?)?\s*+(?P<mark>{_MARK})?"
 )
 _SCALES = {"k": 1_000, "M": 1_000_000}
 

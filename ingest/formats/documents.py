@@ -24,14 +24,14 @@ _UNDERLINE_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4}
 _HTML_HEADING = re.compile(
     r"\s*<h(?P<level>[1-6])(?:\s[^<>]*)?>(?P<title>.*?)(?:</h[1-6]>\s*)?", re.IGNORECASE
 )
-_HTML_CODE = re.compile(r"\s*<pre(?:\s[^<>]*)?>\s*(?:<code(?:\s[^<>]*)?>)?\s*", re.IGNORECASE)
-_HTML_CODE_END = re.compile(r"\s*(?:</code>)?\s*</pre>\s*", re.IGNORECASE)
+_HTML_CODE = re.compile(r"\s*+<pre(?:\s[^<>]*)?>\s*+(?:<code(?:\s[^<>]*)?>)?\s*+", re.IGNORECASE)
+_HTML_CODE_END = re.compile(r"\s*+(?:</code>)?\s*+</pre>\s*+", re.IGNORECASE)
 _DELIMITER = re.compile(r"[|+]?(?:[ \t]*+:?-++:?[ \t]*+[|+])*+(?:[ \t]*+:?-++:?)?")
 _ASCIIDOC_TABLE = re.compile(r"\|={3,}\s*")
 _ASCIIDOC_BLOCK = re.compile(r"\[(?:source|listing|literal|,)[^\]]*\]\s*")
 _ASCIIDOC_LANGUAGE = re.compile(r"\[source[^,\]]*,\s*(?P<language>[\w+-]+)")
 _ASCIIDOC_LIMIT = re.compile(r"(?:-{4,}|\.{4,})\s*")
-_RULE = re.compile(r"\s*(?:[-*_=]\s*){3,}")
+_RULE = re.compile(r"\s*+(?:[-*_=]\s*+){3,}+")
 _COLUMNS = re.compile(r"\S(?: {2,}|\t)\S|\|")
 _LINK = re.compile(r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")

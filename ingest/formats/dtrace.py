@@ -32,10 +32,11 @@ _RECOGNISED = re.compile(
     re.MULTILINE,
 )
 _TIMING = re.compile(
-    rf"{_PROBE_TEXT}(?P<text>(?:\S.{{0,200}}?[ \t])?)(?P<time>[0-9]{{1,19}})[ \t]*(?P<unit>\w{{0,12}})[ \t]*"
+    rf"{_PROBE_TEXT}(?P<text>(?:\S.{{0,200}}?[ \t])?)(?P<time>[0-9]{{1,19}})[ \t]*+"
+    r"(?P<unit>\w{0,12})[ \t]*+"
 )
 _ROW = re.compile(r"[ \t]*(< |>= )?(-?[0-9]{1,19}) \|([@ ]{0,40})[ \t]+([0-9]{1,19})[ \t]*")
-_OF_THE_TOOL = re.compile(r"\s*(dtrace: .*|\^C.*|CPU\s+ID\s.*|[#$%]?\s*(?:sudo\s+)?dtrace\s.*)?")
+_OF_THE_TOOL = re.compile(r"\s*+(dtrace: .*|\^C.*|CPU\s+ID\s.*|[#$%]?\s*+(?:sudo\s++)?dtrace\s.*)?")
 _MARK = re.compile(r"^dtrace: |^CPU +ID +FUNCTION:NAME")
 _UNITS_IN_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 _UNITS = {

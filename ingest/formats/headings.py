@@ -17,15 +17,15 @@ _THREAD_WORD = (
     r"threads?|thr|clients?|connections?|users?|sessions?|terminals?|vus(?:ers?)?|concurrency|线程|并发"
 )
 _THREADS = re.compile(
-    rf"(?<![\w.])(?:(?P<before>[0-9][0-9,]{{0,9}})\s*-?\s*(?:concurrent\s+)?(?:{_THREAD_WORD})(?![A-Za-z])"
-    rf"|(?:{_THREAD_WORD}|-t)\s*(?:count)?\s*[=:]?\s*(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
+    rf"(?<![\w.])(?:(?P<before>[0-9][0-9,]{{0,9}})\s*+-?\s*+(?:concurrent\s++)?(?:{_THREAD_WORD})(?![A-Za-z])"
+    rf"|(?:{_THREAD_WORD}|-t)\s*+(?:count)?\s*+[=:]?\s*+(?P<behind>[0-9][0-9,]{{0,9}})(?![\w.%]))",
     re.IGNORECASE,
 )
 _SHORT_THREADS = re.compile(r"(?P<before>[0-9]{1,5})\s?T(?P<behind>)")
 _NO_VERSION = r"(?!\s*(?:[GMK]?Hz|[KMGT]i?B|ms|us|s|x|%)(?!\w))"
 _VERSION = re.compile(
     r"(?<![\w.-])(?P<sign>v(?:ersion)?[ .]?)?"
-    rf"(?P<version>[0-9]++(?:\.[0-9]++)++{_NO_VERSION}(?:[-+~.]?[A-Za-z0-9]+)*)"
+    rf"(?P<version>[0-9]++(?:\.[0-9]++)++{_NO_VERSION}(?:[-+~.]?[A-Za-z0-9]++)*)"
     r"(?![%\w])",
     re.IGNORECASE,
 )
@@ -38,7 +38,7 @@ _TOOL_VERSION = re.compile(
 )
 _VERSUS = re.compile(r"\b(?:vs|versus|against|compared\s+(?:to|with))\b\.?", re.IGNORECASE)
 _PRODUCT_VERSION = re.compile(
-    rf"(?<![\w.-])(?P<product>{KNOWN_PRODUCT})(?:(?:\s+{_EDITION})*[\s/_-]*v?(?P<version>[0-9]+(?:\.[0-9]+)*(?:[-+~.][A-Za-z0-9]+)*)"
+    rf"(?<![\w.-])(?P<product>{KNOWN_PRODUCT})(?:(?:\s+{_EDITION})*[\s/_-]*v?(?P<version>[0-9]++(?:[-+~.][A-Za-z0-9]++)*)"
     r"(?![\w%]))?(?![A-Za-z])",
     re.IGNORECASE,
 )
@@ -101,7 +101,7 @@ _PLATFORMS = re.compile(
     r"|macos|centos|rhel|fedora|docker|gcc|clang|go)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_][\w.+/-]*|\[[^\]]*\]")
+_WORD = re.compile(r"[^\W_][\w.+/-]*|\[[^\]]{0,100}\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def product_and_version(label: str) -> tuple[str | None, str | None]:
     return split_product_version(label)
 
 
-_ONLY_VERSION = re.compile(r"v(?P<version>[0-9]+(?:\.[0-9]+)+\S*)", re.IGNORECASE)
+_ONLY_VERSION = re.compile(r"v(?P<version>[0-9]++(?:\.[0-9]++)++\S*)", re.IGNORECASE)
 
 
 def _stands_alone(found: re.Match[str], text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 
+from ingest.budget import check_budget
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 
@@ -67,6 +68,7 @@ def lines_of_items(source: Source, *path: str | int) -> list[int]:
 
 
 def _decode(text: str, *, first_line: int) -> object:
+    check_budget(first_line)
     try:
         value = _strict_value(text, first_line)
     except json.JSONDecodeError as error:

@@ -2,12 +2,18 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import islice
-from typing import overload
+from typing import SupportsIndex, overload
+
+from ingest.budget import check_budget
 
 BLOCK_BYTES = 256 * 1024
+# How much is read between two looks at the budget: so much of lines, each of which costs something by itself.
+_CHECKED_CHARACTERS = 16 * 1024
+_COST_OF_A_LINE = 64
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
@@ -62,27 +68,68 @@ def lines_of(data: bytes, block: LineBlock) -> list[str]:
     return decoded(data[block.start : block.stop]).removesuffix("\n").split("\n")
 
 
-class Lines(Sequence[str]):
-    """The lines from ``start`` to ``stop``, without their ends."""
+def within_budget(lines: Iterable[str], first_line: int) -> Iterator[str]:
+    """Yield lines, and look now and then whether the budget is spent; raise OverBudgetError."""
+    unchecked = _CHECKED_CHARACTERS
+    for number, line in enumerate(lines, first_line):
+        unchecked += len(line) + _COST_OF_A_LINE
+        if unchecked > _CHECKED_CHARACTERS:
+            check_budget(number)
+            unchecked = 0
+        yield line
 
-    def __init__(self, data: bytes, blocks: Sequence[LineBlock], start: int, stop: int) -> None:
-        self._data = data
+
+class FewLines(list[str]):
+    """Lines of a small file, the first of which has this number."""
+
+    def __init__(self, lines: Iterable[str], first_line: int = 1) -> None:
+        super().__init__(lines)
+        self._first_line = first_line
+
+    def __iter__(self) -> Iterator[str]:
+        return within_budget(super().__iter__(), self._first_line)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return FewLines(super().__getitem__(index), self._first_line + index.indices(len(self))[0])
+        return super().__getitem__(index)
+
+
+class Lines(Sequence[str]):
+    """The lines from ``start`` to ``stop``, without their ends; ``read`` gives those of a block."""
+
+    def __init__(
+        self, blocks: Sequence[LineBlock], start: int, stop: int, read: Callable[[LineBlock], list[str]]
+    ) -> None:
         self._blocks = blocks
         self._start = start
         self._stop = stop
-        self._at_hand: tuple[LineBlock, list[str]] | None = None
+        self._read = read
+
+    @classmethod
+    def of(cls, data: bytes, blocks: Sequence[LineBlock], count: int) -> "Lines":
+        """Return all lines of a file. Slices share the block at hand: there may be one for each run."""
+        return cls(blocks, 0, count, lru_cache(maxsize=2)(partial(lines_of, data)))
 
     def __len__(self) -> int:
         return self._stop - self._start
 
     def __iter__(self) -> Iterator[str]:
+        return within_budget(self._lines(), self._start + 1)
+
+    def _lines(self) -> Iterator[str]:
         if not self:
             return
         first = self._block_with(self._start)
         last = self._block_with(self._stop - 1)
         for block in islice(self._blocks, first, last + 1):
-            lines = lines_of(self._data, block)
-            yield from lines[max(self._start - block.lines_before, 0) : self._stop - block.lines_before]
+            yield from self._read(block)[
+                max(self._start - block.lines_before, 0) : self._stop - block.lines_before
+            ]
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -93,14 +140,12 @@ class Lines(Sequence[str]):
             chosen = range(self._start, self._stop)[index]
             if chosen.step != 1:
                 return [self._line(number) for number in chosen]
-            return Lines(self._data, self._blocks, chosen.start, max(chosen.start, chosen.stop))
+            return Lines(self._blocks, chosen.start, max(chosen.start, chosen.stop), self._read)
         return self._line(range(self._start, self._stop)[index])
 
     def _line(self, number: int) -> str:
         block = self._blocks[self._block_with(number)]
-        if self._at_hand is None or self._at_hand[0] is not block:
-            self._at_hand = block, lines_of(self._data, block)
-        return self._at_hand[1][number - block.lines_before]
+        return self._read(block)[number - block.lines_before]
 
     def _block_with(self, line: int) -> int:
         return bisect_right(self._blocks, line, key=lambda block: block.lines_before) - 1

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
+from ingest.budget import check_budget
 from ingest.formats.cells import decimals
 from ingest.formats.places import told_apart
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedRun
@@ -61,8 +62,9 @@ def read_runs(
 ) -> tuple[tuple[ParsedRun, ...], tuple[Intervals, ...], list[str]]:
     """Read outputs as runs with their tables and warnings; of several runs the keys are ``1``, ``2``, ...
 
-    Runs of one workload under different headings of a document are told apart by these. An output that cannot
-    be read is left out with a warning. Where none can be, the error of the output ``blame`` is raised.
+    Runs of one workload under different headings of a document (``lines``) are told apart by these. An output
+    that cannot be read is left out with a warning. Where none can be, the error of the output ``blame`` is
+    raised.
     """
     alone = len(outputs) == 1
     runs: list[ParsedRun] = []
@@ -71,6 +73,7 @@ def read_runs(
     errors: list[FormatError] = []
     first_lines: list[int] = []
     for position, output in enumerate(outputs, start=1):
+        check_budget(output.line)
         try:
             run, tables, notes = read(output, "" if alone else str(position))
         except FormatError as error:
@@ -83,8 +86,10 @@ def read_runs(
         warnings += notes if alone else [f"run {position}: {note}" for note in notes]
     if not runs:
         raise errors[blame]
-    runs, notes_on_places = told_apart(runs, first_lines, lines)
-    return tuple(runs), tuple(intervals), notes_on_places + warnings
+    notes_on_places: Sequence[str] = ()
+    if lines:
+        runs, notes_on_places = told_apart(runs, first_lines, lines)
+    return tuple(runs), tuple(intervals), [*notes_on_places, *warnings]
 
 
 def bounded(warnings: Sequence[str]) -> tuple[str, ...]:

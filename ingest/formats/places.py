@@ -12,15 +12,14 @@ from typing import Protocol
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.headings import Said, said_alone, said_by
 from ingest.formats.report import ParsedRun, listed
-from ingest.masking import mask_text
 
 VERSION, WORKLOAD, THREAD_COUNT, CONFIGURATION = "version", "workload", "thread count", "configuration"
 _MAX_NAME_LENGTH = 150
 # Names of repetitions: of one setting, at another time.
 _REPETITION = re.compile(
-    r"(?:\W*(?:runs?|iterations?|repetitions?|repeat|rounds?|trials?|attempts?|pass|samples?)?\W*"
-    r"(?:no\W*)?(?:[0-9]{1,4}(?:st|nd|rd|th)?)?\W*(?:of [0-9]{1,4})?"
-    r"(?:runs?|iterations?|repetitions?|rounds?|trials?|attempts?|pass)?\W*"
+    r"(?:\W*+(?:runs?|iterations?|repetitions?|repeat|rounds?|trials?|attempts?|pass|samples?)?\W*+"
+    r"(?:no\W*+)?(?:[0-9]{1,4}(?:st|nd|rd|th)?)?\W*+(?:of [0-9]{1,4})?"
+    r"(?:runs?|iterations?|repetitions?|rounds?|trials?|attempts?|pass)?\W*+"
     r"|.{0,20}(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})(?![0-9]).{0,40}"
     r"|.{0,40}[0-9]{1,2}:[0-9]{2}:[0-9]{2}.{0,20})",
     re.IGNORECASE,
@@ -50,7 +49,7 @@ def names_of(places: Sequence[DocumentPlace], *, nameless: str = "") -> list[str
     for number, (place, path) in enumerate(zip(places, paths, strict=True), start=1):
         own = path[above : len(path) - below]
         name = " / ".join(own) or place.caption or (path[-1] if path else nameless and f"{nameless} {number}")
-        name = " ".join(mask_text(name[:_MAX_NAME_LENGTH]).split()).rstrip(":：")
+        name = " ".join(name[:_MAX_NAME_LENGTH].split()).rstrip(":：")
         choices = [name, *([f"{name}: {place.caption}"[:_MAX_NAME_LENGTH]] if own and place.caption else [])]
         choices += [f"{name} ({count})" for count in range(2, len(places) + 2)]
         chosen = next(choice for choice in choices if used[choice].isdisjoint(place.workloads()))

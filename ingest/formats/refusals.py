@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from ingest.budget import check_budget
 from ingest.formats.foreign_tools import EXAMPLE_HEAD, refusal_of_foreign_tool
 from ingest.formats.report import FormatError, NearMiss
 
@@ -45,11 +46,11 @@ def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
 
 
 def _nearest(lines: Sequence[str], formats: Mapping[str, object]) -> tuple[str, NearMiss] | None:
-    misses = [
-        (name, miss)
-        for name, format_ in formats.items()
-        if (look := getattr(format_, "near_miss", None)) and (miss := look(lines))
-    ]
+    misses = []
+    for name, format_ in formats.items():
+        check_budget()
+        if (look := getattr(format_, "near_miss", None)) and (miss := look(lines)):
+            misses.append((name, miss))
     return max(misses, key=lambda pair: pair[1].marks, default=None)
 
 

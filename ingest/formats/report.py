@@ -83,6 +83,8 @@ class ParsedRun:
     product: str | None = None
     version: str | None = None
     build: str | None = None
+    commit: str | None = None
+    committed_at: datetime | None = None
     configuration: str | None = None
     counterpart: str | None = None
     workload: str | None = None

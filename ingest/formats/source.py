@@ -16,6 +16,7 @@ from itertools import chain
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
 from ingest.formats.lines import (
+    FewLines,
     LineBlock,
     Lines,
     blocks_of,
@@ -118,8 +119,8 @@ class Source:
         self.limits.check("line_bytes", *content.longest_line)
         self.limits.check("lines", content.lines)
         if len(content.blocks) == 1:
-            return lines_of(content.data, content.blocks[0])
-        return Lines(content.data, content.blocks, 0, content.lines)
+            return FewLines(lines_of(content.data, content.blocks[0]))
+        return Lines.of(content.data, content.blocks, content.lines)
 
     @property
     def ends_with_newline(self) -> bool:

@@ -53,19 +53,18 @@ _RECOGNISED = re.compile(
     rb"^[ \t]{0,16}(?:\[OVERALL\], ?(?:RunTime|Throughput)\("
     rb"|\[[A-Z][A-Z-]{1,60}\], ?(?:Total )?(?:Operations|AverageLatency\([um]s\)),"
     rb"|YCSB Client [0-9]"
-    rb"|.{0,200}?[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3} [0-9]{1,9} sec: [0-9]{1,18}"
-    rb" operations;"
     rb"|[A-Z][A-Z-]{1,60} latency raw data: op, timestamp\(ms\), latency\(us\)"
     rb'|[\[\s]{0,9}\{\s{0,9}"metric"\s{0,9}:\s{0,9}"[A-Z][\w.%-]{0,80}",\s{0,9}"measurement"\s{0,9}:)',
     re.MULTILINE,
 )
+_STATUS_IN_HEAD = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3} [0-9]{1,9} sec: [0-9]{1,18} operations;")
 
 _MARK = re.compile(
     r"\b(?:site|com\.yahoo)\.ycsb\b|\bworkloads/workload[a-f]\b|(?:Average|Percentile)Latency\([um]s\)"
     r"|^\[(?:READ|UPDATE|INSERT|SCAN|OVERALL)\]"
 )
 _COMMAND = re.compile(r"Command line: (.*)")
-_CLIENT = re.compile(r"\S*java\b.{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
+_CLIENT = re.compile(r"(?>\S*?java\b).{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
 # What somebody typed, as a document shows it above what it printed.
 _CALL = re.compile(r".{0,300}?\bycsb(?:\.sh|\.bat)?\s+(load|run)\s+(\w{1,40}\b.*)")
 _FENCES = ("```", "~~~")
@@ -102,7 +101,7 @@ _NOT_OF_THE_WORKLOAD = frozenset({"exportfile", "exporter", "status.interval", "
 
 
 def recognise(head: bytes) -> bool:
-    return _RECOGNISED.search(head) is not None
+    return _RECOGNISED.search(head) is not None or _STATUS_IN_HEAD.search(head) is not None
 
 
 def near_miss(lines: Sequence[str]) -> NearMiss | None:

@@ -6,19 +6,21 @@ Raw files stay as they were received.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from django.apps import apps
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.results.dimensions import content_digest, environment_digest
-from benchdash.results.models import ConfigurationContent, Environment, Measurement, Run
+from benchdash.results.models import ConfigurationContent, Environment, Measurement, Merge, Run
 from benchdash.results.services import hold_results, touch
+from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.summaries import recounted
 from ingest.errors import FieldsError
-from ingest.masking import mask_settings, mask_value
+from ingest.masking import mask_path_map, mask_said, mask_text, mask_value
 from ingest.metadata.upload_metadata import metadata_digest, metadata_from_json
 from ingest.models import Upload
 
@@ -37,15 +39,12 @@ class Masked:
 MASKED: Final[Mapping[str, Masked]] = {
     "accounts.Project": Masked(("notice",), to_project="pk"),
     "accounts.AuditEntry": Masked(("subject", "reason", "detail")),
-    "results.Product": Masked(("name",)),
-    "results.Hardware": Masked(("name", "facts")),
+    "results.Hardware": Masked(("facts",)),
     "results.Environment": Masked(("facts",)),
-    "results.Configuration": Masked(("name",)),
     "results.ConfigurationContent": Masked(("text", "settings")),
-    "results.Workload": Masked(("name", "options")),
-    "results.Merge": Masked(("name", "source")),
-    "results.Alias": Masked(("name",)),
-    "results.Run": Masked(("key", "options", "tags", "notes", "warnings", "excluded_reason")),
+    "results.Workload": Masked(("options",)),
+    "results.Merge": Masked(("source",)),
+    "results.Run": Masked(("options", "tags", "notes", "warnings", "excluded_reason")),
     "results.Baseline": Masked(("reason",)),
     "results.Annotation": Masked(("text",)),
     "regressions.Incident": Masked(("reason", "cause", "bug")),
@@ -60,7 +59,6 @@ MASKED: Final[Mapping[str, Masked]] = {
     "alerts.Confirmation": Masked(("error",), to_project="subscription__project"),
     "ingest.Upload": Masked(("name", "metadata", "errors", "warnings")),
     "ingest.ArchiveFile": Masked(("name", "errors"), to_project="archive__project"),
-    "ingest.Copy": Masked(("key",), to_project="upload__project"),
     "ingest.Companion": Masked(("name",), to_project="upload__project"),
 }
 
@@ -70,7 +68,7 @@ class MaskedTable:
     """What became of the rows of one table.
 
     ``fields`` counts the changed rows by field. ``merged`` rows became equal to another one and are gone;
-    ``left`` are rows that keep their old name, because another one has the masked name already.
+    ``left`` are uploads that keep their old digest, because another one has the new one already.
     """
 
     table: str
@@ -113,7 +111,7 @@ def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: MaskedTable, *, st
         )
         batch = list(locked[:BATCH])
         last = batch[-1].pk if batch else None
-        save = _SAVERS.get(rows.model, _save_unless_taken)
+        save = _SAVERS.get(rows.model, _save)
         for row in batch:
             if differing := _mask_row(row, masked.fields):
                 outcome.fields.update(differing)
@@ -130,7 +128,7 @@ def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
     changed = []
     for name in fields:
         before = getattr(row, name)
-        after = _masked_metadata(before) if (type(row), name) == (Upload, "metadata") else mask_value(before)
+        after = _MASKERS.get((type(row), name), mask_value)(before)
         if after != before:
             setattr(row, name, after)
             changed.append(name)
@@ -139,25 +137,33 @@ def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
 
 def _masked_metadata(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata as the same upload would be stored today."""
-    if mask_settings(stored) == stored:
-        return dict(stored)
+    path_map = stored.get("path_map", {})
+    masked = {**mask_said(stored), **({"path_map": mask_path_map(path_map)} if path_map else {})}
+    if masked == stored:
+        return masked
     try:
         return metadata_from_json(stored).as_json()
     except FieldsError:
-        return mask_settings(stored)
+        return masked
+
+
+def _masked_tags(tags: Sequence[str]) -> list[str]:
+    """Mask tags, but not those by which sessions are told apart."""
+    return [tag if tag.startswith(SESSION_TAG) else mask_text(tag) for tag in tags]
+
+
+_MASKERS: Final[Mapping[tuple[type[Model], str], Callable[[Any], Any]]] = {
+    (Upload, "metadata"): _masked_metadata,
+    (Merge, "source"): partial(mask_said, named=("name",)),
+    (Run, "tags"): _masked_tags,
+}
 
 
 # --- saving -------------------------------------------------------------------------------------------------
 
 
-def _save_unless_taken(row: Model, changed: Sequence[str], outcome: MaskedTable) -> None:
-    """Save each field by itself, and leave one whose masked value another row has."""
-    for name in changed:
-        try:
-            with transaction.atomic():
-                row.save(update_fields=[name])
-        except IntegrityError:
-            outcome.left += 1
+def _save(row: Model, changed: Sequence[str], _outcome: MaskedTable) -> None:
+    row.save(update_fields=changed)
 
 
 def _save_upload(upload: Upload, changed: Sequence[str], outcome: MaskedTable) -> None:

@@ -9,7 +9,7 @@ _SHAPES: Final = (
     r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}",
     r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|imt|agent)-[A-Za-z0-9_-]{16,}",  # GitLab
     r"hv[sbr]\.[A-Za-z0-9_-]{20,}|(?<!\.)s\.[A-Za-z0-9]{24}(?![\w.-])",  # Vault
-    r"eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,4}",  # JSON Web Tokens
+    r"eyJ[A-Za-z0-9_-]{8,4000}+(?:\.[A-Za-z0-9_-]*){1,4}",  # JSON Web Tokens
     r"xox[a-z](?:\.[a-z]+)?-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}",  # Slack
     r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}",  # Google
     r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{32,}",  # Stripe; OpenAI and Anthropic
@@ -35,3 +35,11 @@ PASSWORD_HASHES: Final = (
 )
 # Shorter words are none of these.
 MIN_LENGTH: Final = 16
+
+
+def token_in(text: str) -> str | None:
+    """Return the first part of a text that has the shape of a token or of a stored password."""
+    if len(text) < MIN_LENGTH:
+        return None
+    found = filter(None, (shape.search(text) for shape in (TOKEN, WEBHOOK, *PASSWORD_HASHES)))
+    return next((one[0] for one in found), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ingest.masking import mask_settings, mask_text
 
-_SECTION = re.compile(r"\[([^\]]*)\]")
+_SECTION = re.compile(r"\[([^\]]{0,200})\]")
 _SERVER_SECTION = re.compile(r"(?:mysqld|mariadbd?|server|galera)(?:[-.\d].*)?", re.IGNORECASE)
 # Their settings say nothing about the server that was measured.
 _CLIENT_SECTION = re.compile(
@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"""'((?:[^'\\]|\\.|'')*)'|"((?:[^"\\]|\\.)*)\"""")
 _TABLE_RULE = re.compile(r"[-+|\s]+")
 _HEADS = frozenset({"variable_name", "name"})
 _TABLE_HEAD = re.compile(
-    r"\|?\s*(?:variable_name\s*[|\t]\s*value|name\s*\|\s*setting\b.*)\s*\|?", re.IGNORECASE
+    r"\|?\s*(?:variable_name(?:\s*+\||[^\S\t]*+\t)\s*+value|name\s*\|\s*setting\b.*)\s*\|?", re.IGNORECASE
 )
 # Names that nothing but a database server has.
 _SERVER_SETTING = re.compile(
@@ -50,6 +50,11 @@ class Content:
         lines = "\n".join(f"{name} = {value}" for name, value in masked.items())
         text = f"{(self.text or '').rstrip()}\n\n# switched while the server ran\n{lines}\n".lstrip()
         return Content(text, {**self.settings, **masked})
+
+
+def is_server_setting(name: str) -> bool:
+    """Return whether nothing but a database server has a setting of this name."""
+    return _SERVER_SETTING.fullmatch(name.strip().lower()) is not None
 
 
 def read_content(text: str) -> Content:

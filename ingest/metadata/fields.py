@@ -5,9 +5,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from typing import Any
 
+from benchdash.results.branches import new_branch
 from benchdash.results.models import (
     Configuration,
     Hardware,
@@ -21,10 +21,12 @@ from benchdash.results.models import (
 )
 from benchdash.results.pull_requests import MAX_NUMBER
 from benchdash.results.sessions import SESSION_TAG
+from benchdash.results.wording import nearest
 from ingest.formats import FORMATS
 from ingest.formats.report import FormatError
 from ingest.formats.tables.metric_words import metric_of_sender
-from ingest.masking import mask_text
+from ingest.masking import mask_identity, mask_text
+from ingest.masking.token_shapes import token_in
 
 MAX_THREADS = 1_000_000
 MAX_REPETITION = 2**31 - 1
@@ -36,6 +38,9 @@ MAX_METRIC_LENGTH = 150
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 # What one column, benchmark or heading of a file may be said to be.
 MAPPED = ("product", "version", "build", "hardware", "configuration", "workload")
+
+# What may be said for where neither the sender's other words nor the file say it.
+MAY_BE_DEFAULTS = (*MAPPED, "branch", "counterpart", "tags", "map")
 
 _MAX_NOTES_LENGTH = 20_000
 _MAX_TAG_LENGTH = 100
@@ -88,8 +93,8 @@ def unknown_field_warnings(names: Iterable[str], known: Iterable[str]) -> list[s
 
 def in_case_of_a_slip(name: str, known: Iterable[str], written: str = "{}") -> str:
     """Return ``; did you mean 'version'?`` for a name that is nearly a known one, else nothing."""
-    nearest = get_close_matches(name, list(known), n=1)
-    return f"; did you mean '{written.format(nearest[0])}'?" if nearest else ""
+    near = nearest(name, known)
+    return f"; did you mean '{written.format(near[0])}'?" if near else ""
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -124,9 +129,24 @@ def _name(longest: int) -> Callable[[Any], str]:
             raise ValueError(f"has {len(name)} characters, more than {longest}")
         if not name:
             raise ValueError("is empty")
-        return name
+        return as_identity(name)
 
     return read
+
+
+def _branch(longest: int) -> Callable[[Any], str]:
+    read = _name(longest)
+    return lambda value: new_branch(read(value))
+
+
+def as_identity(name: str) -> str:
+    """Return a name as it is kept. Raises ValueError for one that holds a token: names are never masked."""
+    if token := token_in(name):
+        raise ValueError(
+            f"holds '{token[:4]}…', which has the shape of a token, and names are never masked: "
+            "say another name, and replace the token if it is one"
+        )
+    return mask_identity(name)
 
 
 def _notes(value: Any) -> str:
@@ -210,9 +230,24 @@ def _count_values(value: Any, depth: int) -> int:
     return 1
 
 
+def _path_map(value: Any) -> dict[str, Any]:
+    path_map = _object(value)
+    as_identity(json.dumps(path_map))
+    return path_map
+
+
+def _defaults(value: Any) -> dict[str, Any]:
+    given = {name: one for name, one in _object(value).items() if one not in (None, "")}
+    if unknown := [name for name in given if name not in MAY_BE_DEFAULTS]:
+        raise ValueError(f"gives '{_shown(unknown[0])}'; it may give {', '.join(MAY_BE_DEFAULTS)}")
+    read = {name: _READERS[name](one) for name, one in given.items()}
+    return {name: tuple(map(mask_text, one)) if name == "tags" else one for name, one in read.items()}
+
+
 def _map(value: Any) -> dict[str, dict[str, str]]:
     mapped: dict[str, dict[str, str]] = {}
     for pattern, given in _object(value).items():
+        as_identity(pattern)
         if not isinstance(given, Mapping):
             raise ValueError(f"must give a JSON object for '{_shown(pattern)}'")  # noqa: TRY004
         if unknown := [name for name in given if name not in MAPPED]:
@@ -231,7 +266,7 @@ def _map(value: Any) -> dict[str, dict[str, str]]:
 
 
 def _metric(value: Any) -> str:
-    text = _text(MAX_METRIC_LENGTH)(value)
+    text = as_identity(_text(MAX_METRIC_LENGTH)(value))
     try:
         metric_of_sender(text)
     except FormatError as error:
@@ -321,7 +356,7 @@ _METRIC_READERS: dict[str, Callable[[Any], Any]] = {
     "aggregation": _one_of(ProjectMetric.Aggregation.values),
     "kind": _one_of(ProjectMetric.Kind.values),
 }
-JSON_FIELDS = frozenset({"options", "map", "meta", "metrics", "path_map"})
+JSON_FIELDS = frozenset({"options", "map", "meta", "metrics", "path_map", "defaults"})
 # They may be given several times.
 LIST_FIELDS = frozenset({"tags", "companion_pattern"})
 TIMES = ("committed_at", "started_at")
@@ -334,9 +369,9 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "build": _name(_longest(ServerVersion, "build")),
     "control": read_yes_or_no,
     "commit": _commit,
-    "branch": _name(_longest(Run, "branch")),
+    "branch": _branch(_longest(Run, "branch")),
     "pull_request": _number(1, MAX_NUMBER),
-    "base_branch": _name(_longest(PullRequest, "base_branch")),
+    "base_branch": _branch(_longest(PullRequest, "base_branch")),
     "configuration": _name(_longest(Configuration)),
     "counterpart": _name(_longest(Run, "counterpart")),
     "repetition": _number(0, MAX_REPETITION),
@@ -349,12 +384,13 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "metrics": _metrics,
     "metric": _metric,
     "format": _format,
+    "defaults": _defaults,
     "pattern": _text(MAX_PATTERN_LENGTH),
-    "path_map": _object,
+    "path_map": _path_map,
     "companion_pattern": _list(_text(MAX_PATTERN_LENGTH), MAX_PATTERNS),
 }
 # How the names of files in an archive are read.
 ARCHIVE_FIELDS = ("pattern", "path_map", "companion_pattern")
 # What is said of a single file, or of every file in an archive.
-FIELDS = (*(name for name in _READERS if name not in ARCHIVE_FIELDS), *TIMES)
-ALL_FIELDS = (*FIELDS, *ARCHIVE_FIELDS)
+FIELDS = (*(name for name in _READERS if name not in (*ARCHIVE_FIELDS, "defaults")), *TIMES)
+ALL_FIELDS = (*FIELDS, "defaults", *ARCHIVE_FIELDS)

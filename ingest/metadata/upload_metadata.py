@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from ingest.archives.path_patterns import PathMap, PathPattern, PathRules, PatternError
 from ingest.errors import FieldError, FieldsError
-from ingest.masking import mask_settings, mask_text
+from ingest.masking import IDENTITIES, mask_path_map, mask_said, mask_settings, mask_text
 from ingest.metadata.clocks import future_trouble
 from ingest.metadata.fields import (
     ALL_FIELDS,
@@ -30,7 +30,8 @@ from ingest.metadata.meta import read_meta
 class Metadata:
     """The fields of an upload as its sender gave them, masked; None and empty is what was not given.
 
-    ``meta`` stays as it was sent: ingest.metadata.meta reads it when the file is imported. The last three are
+    ``meta`` stays as it was sent: ingest.metadata.meta reads it when the file is imported. ``defaults`` are
+    fields that hold where nothing else says them, not even the file. The last three are
     for archives, of which everything else holds for all files.
     """
 
@@ -59,6 +60,7 @@ class Metadata:
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     metric: str | None = None
     format: str | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     pattern: str | None = None
     path_map: Mapping[str, Any] = field(default_factory=dict)
     companion_pattern: tuple[str, ...] = ()
@@ -137,6 +139,10 @@ def _read(
         try:
             read[name], warning = read_field(name, value)
         except ValueError as error:
+            if is_stored and name in IDENTITIES:
+                # Its runs have that name, until somebody says another one.
+                read[name] = value
+                continue
             errors.append(FieldError(name, str(error)))
         else:
             warnings += [warning.format(name)] if warning else []
@@ -159,7 +165,11 @@ def _read(
 def path_rules(metadata: Metadata) -> PathRules:
     """Return how the paths in an archive are read; what is said of all files is said of each path first."""
     path_map = PathMap.of(metadata.path_map)
-    said = {name: value for name in FIELDS if (value := getattr(metadata, name)) not in (None, (), {})}
+    said = {
+        name: value
+        for name in (*FIELDS, "defaults")
+        if (value := getattr(metadata, name)) not in (None, (), {})
+    }
     fields = {**path_map.fields, **said}
     return PathRules.parse(
         metadata.pattern, PathMap(path_map.parts, fields), companions=metadata.companion_pattern
@@ -203,21 +213,19 @@ def _pattern_errors(read: Mapping[str, Any]) -> list[FieldError]:
 
 
 def _masked(metadata: Metadata) -> Metadata:
-    texts: dict[str, Any] = {
-        name: mask_text(text) for name in ALL_FIELDS if isinstance(text := getattr(metadata, name), str)
-    }
     return replace(
         metadata,
-        **texts,
+        notes=metadata.notes and mask_text(metadata.notes),
         tags=tuple(sorted(set(map(mask_text, metadata.tags)))),
         options=mask_settings(metadata.options),
-        map=mask_settings(metadata.map),
-        meta=mask_settings(metadata.meta),
-        path_map=mask_settings(metadata.path_map),
+        meta=mask_said(metadata.meta),
+        path_map=mask_path_map(metadata.path_map),
     )
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
     return list(value) if isinstance(value, tuple) else value

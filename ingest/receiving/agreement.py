@@ -9,15 +9,15 @@ chance in one of a million pairs.
 """
 
 import math
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from benchdash.results.readings import is_of_stability
+from benchdash.results.probes import PRINTED_DIGITS, Probe, probe_of
+from benchdash.results.readings import is_clocked, is_computed, is_time
 
 MIN_DIGITS: Final = 6
 """Random digits that all figures of a file have together, before they prove it a copy."""
@@ -28,14 +28,12 @@ SAME_START_DIGITS: Final = 3
 """What it counts that the same start was said of both."""
 
 _ANY_REPEATS_AGREE: Final = 2.5
-_PRINTED_DIGITS: Final = 15
 _SAME_START: Final = timedelta(seconds=1)
 # Forms of one measurement may be dated by its beginning or its end.
 _SAME_EVENING: Final = timedelta(hours=2)
 # Floating point adds its own.
 _A_LITTLE_MORE: Final = 1 + 1e-6
 _RATE: Final = "1/s"
-_CLOCK = re.compile(r"(?:ns|us|µs|ms|s|sec|min|hr|h|day)")
 
 
 class StoredReading(NamedTuple):
@@ -48,12 +46,11 @@ class StoredReading(NamedTuple):
 
     @property
     def is_rate(self) -> bool:
-        return not _CLOCK.fullmatch(self.unit.split("/")[0])
+        return not is_time(self.unit.split("/")[0])
 
     @property
     def is_clocked(self) -> bool:
-        """Whether it scatters from run to run: sizes, counts and shares may well repeat."""
-        return any(_CLOCK.fullmatch(part) for part in self.unit.split("/"))
+        return is_clocked(self.unit)
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,14 @@ class ToldRun:
     started_at: datetime | None = None
     repetition: int | None = None
     session: str = ""
+
+    @cached_property
+    def probe(self) -> Probe | None:
+        return probe_of((metric, one.value, one.unit) for metric, one in self.figures.items())
+
+    @cached_property
+    def content(self) -> frozenset[tuple[str, StoredReading]]:
+        return frozenset(self.figures.items())
 
     @cached_property
     def information(self) -> tuple[int, int, int, int]:
@@ -90,6 +95,22 @@ def agreement(one: ToldRun, other: ToldRun) -> float | None:
     return max(rates, default=0) + sum(times) + sum(_digits_of_interval(*pair) for pair in clocked)
 
 
+def spans_of_prints(probe: Probe) -> Iterator[tuple[float, float]]:
+    """Yield the spans in which other prints of a probe lie: those with more digits, then each with fewer."""
+    value = _decimal(probe.value)
+    places = int(value.as_tuple().exponent), value.adjusted() + 1
+    # Whole rates are printed as such, and not rounded to tens.
+    own, coarsest = [min(place, 0) for place in places] if probe.unit == _RATE else places
+    half = Decimal(1).scaleb(own) / 2 * Decimal(_A_LITTLE_MORE)
+    yield float(value - half), float(value + half)
+    for place in range(own + 1, coarsest + 1):
+        unit = Decimal(1).scaleb(place)
+        below = (value // unit) * unit
+        for shorter in (below, below + unit.copy_sign(value)):
+            if shorter and abs(value - shorter) <= unit / 2 * Decimal(_A_LITTLE_MORE):
+                yield float(shorter), float(shorter)
+
+
 def proves(pairs: Iterable[tuple[ToldRun, ToldRun]], digits: float) -> bool:
     """Return whether so many digits, of all these pairs together, prove that they are the same runs."""
     pairs = list(pairs)
@@ -102,8 +123,7 @@ def proves(pairs: Iterable[tuple[ToldRun, ToldRun]], digits: float) -> bool:
 def _compared(metrics: Iterable[str]) -> list[str]:
     """Leave out what is computed from rounded readings, unless there is nothing else."""
     metrics = list(metrics)
-    printed = [one for one in metrics if not (is_of_stability(one) or one.endswith("_per_op"))]
-    return printed or metrics
+    return [one for one in metrics if not is_computed(one)] or metrics
 
 
 def _have_one_start(one: ToldRun, other: ToldRun) -> bool:
@@ -147,7 +167,7 @@ def _number_of_digits(value: float) -> int:
 
 
 def _decimal(value: float) -> Decimal:
-    return Decimal(f"{value:.{_PRINTED_DIGITS}g}").normalize()
+    return Decimal(f"{value:.{PRINTED_DIGITS}g}").normalize()
 
 
 def _digits(one: StoredReading, other: StoredReading) -> float:

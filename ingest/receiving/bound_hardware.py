@@ -11,7 +11,6 @@ from benchdash.accounts.models import Project, Token
 from benchdash.results.models import Hardware
 from benchdash.results.queries import ids_called
 from ingest.errors import FieldError, FieldsError
-from ingest.masking import mask_text
 from ingest.metadata.fields import read_field
 from ingest.metadata.meta import read_meta
 from ingest.metadata.upload_metadata import Metadata, metadata_from_json
@@ -41,7 +40,7 @@ def bound_metadata(
     """
     if token is None or not token.hardware:
         return metadata
-    own = mask_text(str(read_field("hardware", token.hardware)[0]))
+    own = str(read_field("hardware", token.hardware)[0])
     named = list(_named(metadata))
     own_ids = ids_called(Hardware, [own], project) if any(name != own for _, name in named) else []
     errors = [
@@ -51,7 +50,7 @@ def bound_metadata(
     ]
     if errors:
         raise FieldsError(errors)
-    is_said = any(field in ("hardware", "meta.hardware") for field, _ in named)
+    is_said = any(field in ("hardware", "meta.hardware", "defaults") for field, _ in named)
     return metadata if is_said or is_archive else replace(metadata, hardware=own)
 
 
@@ -74,10 +73,17 @@ def require_own_runs(upload: Upload, token: Token | None) -> None:
 def _named(metadata: Metadata) -> Iterator[tuple[str, str]]:
     """Yield each machine that is named, with the field that names it."""
     meta = read_meta(metadata.meta).fields
-    for field, name in (("hardware", metadata.hardware), ("meta.hardware", meta.get("hardware"))):
+    by_default = metadata.defaults.get("hardware")
+    named = {"hardware": metadata.hardware, "meta.hardware": meta.get("hardware"), "defaults": by_default}
+    for field, name in named.items():
         if name:
             yield field, name
-    for field, entries in (("map", metadata.map), ("meta.map", meta.get("map", {}))):
+    maps = {
+        "map": metadata.map,
+        "meta.map": meta.get("map", {}),
+        "defaults": metadata.defaults.get("map", {}),
+    }
+    for field, entries in maps.items():
         for pattern, entry in entries.items():
             if name := entry.get("hardware"):
                 yield f"{field}.{pattern}.hardware"[:100], name

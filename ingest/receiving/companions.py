@@ -16,6 +16,7 @@ from ingest.masking import mask_settings, mask_text
 from ingest.metadata.configuration import Content, is_configuration, read_content
 from ingest.models import Companion, Upload
 from ingest.receiving.arrivals import CompanionFile, clean_file_name
+from ingest.receiving.limits import result_limits
 from ingest.storage.raw_bytes import read
 
 logger = logging.getLogger(__name__)
@@ -110,25 +111,41 @@ def _joined(files: Iterable[_File]) -> CompanionFacts:
     reports.sort(key=lambda one: _ORDER.index(one.format) if one.format in _ORDER else len(_ORDER))
     declared = [one.text for one in found if one.text is not None and one.is_declared]
     recognised = [one.text for one in found if one.text is not None and not one.is_declared]
+    content, content_warnings = _content([*recognised, *declared])
     samples, began_s, sample_warnings = _samples(reports)
     return CompanionFacts(
-        content=read_content("\n".join([*recognised, *declared])) if declared else None,
-        content_found=read_content("\n".join(recognised)) if recognised and not declared else None,
+        content=content if declared else None,
+        content_found=None if declared else content,
         samples=samples,
         began_s=began_s,
         means=_means(reports),
         hardware=mask_settings(ChainMap(*(dict(one.report.hardware) for one in reports))),
         environment=mask_settings(ChainMap(*(dict(one.report.environment) for one in reports))),
-        warnings=(*(warning for one in found for warning in one.report.warnings), *sample_warnings),
+        warnings=(
+            *(warning for one in found for warning in one.report.warnings),
+            *content_warnings,
+            *sample_warnings,
+        ),
         formats={key: one.format for key, one in read_as.items()},
     )
+
+
+def _content(texts: Sequence[str]) -> tuple[Content | None, list[str]]:
+    """Return what configurations say, and a warning where they take longer than they may."""
+    text = "\n".join(texts)
+    try:
+        with result_limits().budget(len(text)):
+            return (read_content(text) if texts else None), []
+    except FormatError as error:
+        return None, [f"configuration files are kept and were not read: {error.message}"]
 
 
 def _read(file: _File) -> _Read:
     """Read a file. What cannot be read becomes a warning that names it."""
     is_declared = file.kind == Companion.Kind.CONFIGURATION
     try:
-        found = _configuration(file) if is_declared else _companion(file)
+        with result_limits().budget(file.size):
+            found = _configuration(file) if is_declared else _companion(file)
     except FormatError as error:
         what = "configuration file" if is_declared else "companion"
         line = f"line {error.line}: " if error.line else ""

@@ -5,20 +5,33 @@ and thread count; so is a file that is wholly contained in one that comes later.
 exclude chance is said in ``agreement`` beside this. Of each run the form with most information is kept.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import itemgetter
+from typing import Any, Final
 
-from django.db.models import Count, F, Q
+from django.db import connection
+from django.db.models import Count
 
 from benchdash.accounts.models import Project
-from benchdash.results.models import IntervalSamples, Measurement, Run, run_identity
-from benchdash.results.readings import Reading
+from benchdash.results.models import IntervalSamples, Measurement, Run
+from benchdash.results.probes import Probe, probe_of
 from benchdash.results.records import RunRecord
 from benchdash.results.services import Recorded, delete_runs, hold_results, record_runs
 from benchdash.results.sessions import session_of
 from ingest.models import Copy, Upload
-from ingest.receiving.agreement import MIN_DIGITS, StoredReading, ToldRun, agree, agreement, proves
+from ingest.receiving.agreement import (
+    MIN_DIGITS,
+    SAME_START_DIGITS,
+    StoredReading,
+    ToldRun,
+    agreement,
+    proves,
+    spans_of_prints,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +46,18 @@ class Form:
 
 
 # Rows of one statement.
-_AT_ONCE = 100
+_AT_ONCE: Final = 100
+# Of a figure that more runs have, the newest are looked at: it tells them apart no more.
+_MAX_ALIKE: Final = 20
+# Uploads that may have the runs of one upload between them.
+_MAX_PARTS: Final = 8
+# Of all uploads that are held against one; a file has 10,000 at most.
+_MAX_COMPARED_RUNS: Final = 30_000
+
+# What tells measurements apart, beside their figures; a version is of one product and build.
+_MEASURED: Final = (
+    *("version_id", "branch", "hardware_id", "configuration_id", "counterpart", "workload_id", "threads"),
+)
 
 # One run that several files tell of: its forms, that with most information first.
 Repeat = Sequence[Form]
@@ -113,7 +137,11 @@ def _settle(upload: Upload, repeats: Sequence[Repeat]) -> set[str]:
         copy.run_id = stays[copy.run_id]
     Copy.objects.bulk_update(moved, ["run"], batch_size=_AT_ONCE)
     delete_runs(upload.project, Run.objects.filter(pk__in=stays), quiet=upload.quiet)
-    runs = [Run(pk=run_id, upload_id=best.upload_id, key=best.key) for run_id, best in kept.items()]
+    runs = [
+        Run(pk=run_id, upload_id=best.upload_id, key=best.key)
+        for run_id, best in kept.items()
+        if run_id != best.run_id
+    ]
     Run.objects.bulk_update(runs, ["upload_id", "key"], batch_size=_AT_ONCE)
     Copy.objects.bulk_create(copies, batch_size=_AT_ONCE)
     return {copy.key for copy in copies if copy.upload_id == upload.pk}
@@ -125,16 +153,20 @@ def _settle(upload: Upload, repeats: Sequence[Repeat]) -> set[str]:
 def repeats_among(recorded: Mapping[int, Recorded]) -> list[Repeat]:
     """Return the runs of uploads, by id, which were just recorded, that other files tell of too.
 
-    One statement, unless some file is much like another.
+    One statement, unless some file is much like another. Files that arrive at once find each other: both
+    touch the series of their probe, where the later one waits until the earlier one is committed.
     """
     alike = _alike(recorded)
     if not alike:
         return []
-    uploads = {upload_id for pair in alike for upload_id in pair}
+    contents = dict(
+        Upload.objects.filter(pk__in={pk for pair in alike for pk in pair}).values_list("pk", "raw_id")
+    )
+    may_prove = {upload_id for upload_id, one in recorded.items() if _may_prove(one)}
+    alike = [pair for pair in alike if may_prove.intersection(pair) or contents[pair[0]] == contents[pair[1]]]
     forms: dict[int, list[Form]] = defaultdict(list)
-    for form in _forms(uploads):
+    for form in _forms({pk for pair in alike for pk in pair}):
         forms[form.upload_id].append(form)
-    contents = dict(Upload.objects.filter(pk__in=uploads).values_list("pk", "raw_id"))
     proven: list[AgreeingPair] = []
     of_upload: dict[int, list[AgreeingPair]] = defaultdict(list)
     for one, other in alike:
@@ -144,67 +176,110 @@ def repeats_among(recorded: Mapping[int, Recorded]) -> list[Repeat]:
             of_upload[upload_id] += pairs
     # A table may repeat what came in several files.
     for upload_id in recorded:
-        if _all_agree(forms[upload_id], of_upload[upload_id]):
+        if forms[upload_id] and _all_agree(forms[upload_id], of_upload[upload_id]):
             proven += of_upload[upload_id]
     return _joined(proven)
 
 
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """A span in which other forms of some runs of an upload have their probes."""
+
+    span: tuple[float, float]
+    runs: list[int]
+
+
+# The limit comes before the place, so that no history makes a look-up longer.
+_FIND_ALIKE: Final = """
+    SELECT own.upload_id, alike.upload_id, array_agg(wanted.at), array_agg(alike.id)
+    FROM unnest(%(runs)s::bigint[], %(lowest)s::float8[], %(highest)s::float8[], %(most)s::integer[])
+        WITH ORDINALITY AS wanted (run_id, lowest, highest, most, at)
+    JOIN results_run own ON own.id = wanted.run_id
+    CROSS JOIN LATERAL (
+        SELECT * FROM results_run
+        WHERE version_id = own.version_id AND workload_id = own.workload_id
+            AND probe BETWEEN wanted.lowest AND wanted.highest AND upload_id <> own.upload_id
+        ORDER BY probe DESC, id DESC LIMIT wanted.most
+    ) alike
+    WHERE (alike.branch, alike.hardware_id, alike.configuration_id, alike.counterpart, alike.threads)
+        IS NOT DISTINCT FROM (own.branch, own.hardware_id, own.configuration_id, own.counterpart, own.threads)
+    GROUP BY own.upload_id, alike.upload_id
+"""
+# The runs of an upload that are like some of another one, and those of the other, by the two.
+_Found = Mapping[int, Mapping[int, tuple[set[int], set[int]]]]
+
+
 def _alike(recorded: Mapping[int, Recorded]) -> list[tuple[int, int]]:
-    """Return the pairs of uploads of which, by one figure of each run, one may be contained in the other."""
-    probes: dict[int, Reading] = {}
-    asked: dict[str, list[int]] = defaultdict(list)
-    for one in recorded.values():
-        for run_id, record in zip(one.run_ids, one.records, strict=True):
-            if probe := _probe(record):
-                probes[run_id] = probe
-                asked[probe.metric].append(run_id)
-    if not probes:
+    """Return the pairs of uploads of which, by the probes of their runs, one may be within the other."""
+    lookups = _lookups(recorded)
+    if not lookups:
         return []
-    wanted = Q()
-    for metric, run_ids in asked.items():
-        wanted |= Q(series__metric=metric, run__in=run_ids)
-    # Runs of one version in one series are of one place, workload and thread count.
-    rows = Measurement.objects.filter(wanted, series__measurements__run__version=F("run__version"))
-    other = "series__measurements__"
-    found: dict[tuple[int, int], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
-    for run_id, upload_id, other_id, other_upload, value in rows.values_list(
-        "run_id", "run__upload_id", f"{other}run_id", f"{other}run__upload_id", f"{other}value"
-    ):
-        probe = probes[run_id]
-        if upload_id != other_upload and agree(_figure(probe), StoredReading(value, probe.unit)):
-            for runs, one in zip(found[upload_id, other_upload], (run_id, other_id), strict=True):
-                runs.add(one)
-    return _containing(found) if found else []
-
-
-def _probe(record: RunRecord) -> Reading | None:
-    """Return the first figure of a run that is not the same in every run."""
-    readings = [one for one in record.readings if one.value]
-    return next((one for one in readings if _figure(one).is_clocked), next(iter(readings), None))
-
-
-def _figure(reading: Reading) -> StoredReading:
-    return StoredReading(reading.value, reading.unit, reading.low, reading.high)
-
-
-def _containing(found: Mapping[tuple[int, int], tuple[set[int], set[int]]]) -> list[tuple[int, int]]:
-    """Return the pairs of uploads of which all runs of one are among those found to be alike."""
-    runs = Run.objects.filter(upload_id__in={upload_id for pair in found for upload_id in pair})
-    number = Counter(dict(runs.order_by().values_list("upload_id").annotate(Count("pk"))))
-    ours: dict[int, set[int]] = defaultdict(set)
-    for (one, _), (run_ids, _) in found.items():
-        ours[one] |= run_ids
-    pairs = {
-        tuple(sorted((one, other)))
-        for (one, other), (_, theirs) in found.items()
-        if len(ours[one]) == number[one] or len(theirs) == number[other]
+    parameters: dict[str, Any] = {
+        "runs": [one.runs[0] for one in lookups],
+        "lowest": [one.span[0] for one in lookups],
+        "highest": [one.span[1] for one in lookups],
+        "most": [len(one.runs) + _MAX_ALIKE for one in lookups],
     }
-    return sorted((one, other) for one, other in pairs)
+    found: dict[int, dict[int, tuple[set[int], set[int]]]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(_FIND_ALIKE, parameters)
+        for upload_id, other, places, others in cursor.fetchall():
+            ours = {run_id for at in places for run_id in lookups[at - 1].runs}
+            found[upload_id][other] = ours, set(others)
+    return _containing(found, recorded) if found else []
+
+
+def _lookups(recorded: Mapping[int, Recorded]) -> Sequence[_Lookup]:
+    """Return what to look for; runs of one place whose figures are the same share it."""
+    lookups: dict[object, _Lookup] = {}
+    for upload_id, one in recorded.items():
+        for run_id, place, record in zip(one.run_ids, one.places, one.records, strict=True):
+            probe = probe_of(one[:3] for one in record.readings)
+            series = (place.version.pk, place.workload.pk, place.hardware.pk, place.configuration_id)
+            for span in spans_of_prints(probe) if probe else ():
+                key = (upload_id, *series, record.branch, record.counterpart, record.threads, span)
+                lookups.setdefault(key, _Lookup(span, [])).runs.append(run_id)
+    return list(lookups.values())
+
+
+def _told(record: RunRecord) -> ToldRun:
+    """Return the figures of a record, of which nothing else is said."""
+    return ToldRun({r.metric: StoredReading(r.value, r.unit, r.low, r.high) for r in record.readings})
+
+
+def _containing(found: _Found, recorded: Mapping[int, Recorded]) -> list[tuple[int, int]]:
+    """Return the pairs of uploads of which all runs of one are among those found to be alike.
+
+    Several uploads may have those of one between them.
+    """
+    runs = Run.objects.filter(upload_id__in={other for of_upload in found.values() for other in of_upload})
+    number = Counter(dict(runs.order_by().values_list("upload_id").annotate(Count("pk"))))
+    pairs: set[tuple[int, int]] = set()
+    for one, of_upload in found.items():
+        most_alike = sorted(of_upload, key=lambda pk: (len(of_upload[pk][0]), pk), reverse=True)
+        parts = most_alike[:_MAX_PARTS]
+        if len(set[int]().union(*(of_upload[other][0] for other in parts))) < len(recorded[one].run_ids):
+            parts = []
+        chosen = [pk for pk in most_alike if pk in parts or len(of_upload[pk][1]) == number[pk]]
+        compared = accumulate(number[other] for other in chosen)
+        pairs |= {
+            (min(one, other), max(one, other))
+            for other, runs_so_far in zip(chosen, compared, strict=True)
+            if runs_so_far <= _MAX_COMPARED_RUNS
+        }
+    return sorted(pairs)
+
+
+def _may_prove(one: Recorded) -> bool:
+    """Return whether the figures of an upload have so many digits that another form could prove it a copy."""
+    told = {run.content: run for run in map(_told, one.records)}
+    digits = sum(agreement(run, run) or 0 for run in told.values())
+    return digits + SAME_START_DIGITS >= MIN_DIGITS
 
 
 def _forms(uploads: Iterable[int]) -> Iterator[Form]:
     """Yield the stored runs of these uploads as their files tell of them."""
-    runs = Run.objects.filter(upload_id__in=uploads).select_related("version").order_by("pk")
+    runs = Run.objects.filter(upload_id__in=uploads).order_by("pk")
     figures: dict[int, dict[str, StoredReading]] = defaultdict(dict)
     measured = Measurement.objects.filter(run__in=runs.values("pk"), series__is_derived=False)
     for run_id, metric, value, unit, low, high in measured.values_list(
@@ -215,36 +290,63 @@ def _forms(uploads: Iterable[int]) -> Iterator[Form]:
     sampled = IntervalSamples.objects.filter(run__in=runs.values("pk"))
     for run_id, columns, rows in sampled.values_list("run_id", "columns__len", "rows__len"):
         samples[run_id] += columns * rows
-    for run in runs:
+    told_of_a_run = ("started_at_is_assumed", "started_at", "repetition", "tags")
+    for run_id, upload_id, key, is_assumed, started_at, repetition, tags, *measured in runs.values_list(
+        "pk", "upload_id", "key", *told_of_a_run, *_MEASURED
+    ):
         told = ToldRun(
-            figures[run.pk],
-            samples=samples[run.pk],
-            started_at=None if run.started_at_is_assumed else run.started_at,
-            repetition=run.repetition,
-            session=session_of(run.tags) or "",
+            figures[run_id],
+            samples=samples[run_id],
+            started_at=None if is_assumed else started_at,
+            repetition=repetition,
+            session=session_of(tags) or "",
         )
-        yield Form(run.pk, run.upload_id, run.key, (run.version_id, *run_identity(run).values()), told)
+        yield Form(run_id, upload_id, key, tuple(measured), told)
 
 
 def pairs_of(ours: Sequence[Form], theirs: Sequence[Form]) -> list[AgreeingPair]:
-    """Return the runs of two files that agree, each with one of the other at most."""
-    there: dict[object, list[Form]] = defaultdict(list)
+    """Return the runs of two files that agree, each with one of the other at most.
+
+    Runs whose figures are all the same are paired in their order, and each other one is held against the few
+    whose probes are other prints of its own: there may be thousands of either.
+    """
+    same: dict[object, list[Form]] = defaultdict(list)
+    for form in reversed(theirs):
+        same[form.measured, form.told.content].append(form)
+    pairs, others = [], []
+    for one in ours:
+        twins = same[one.measured, one.told.content]
+        if twins and (digits := agreement(one.told, one.told)) is not None:
+            pairs.append(AgreeingPair(one, twins.pop(), digits))
+        else:
+            others.append(one)
+    there: dict[object, list[tuple[float, Form]]] = defaultdict(list)
+    paired = {pair.other.run_id for pair in pairs}
     for form in theirs:
-        there[form.measured].append(form)
+        if (probe := form.told.probe) and form.run_id not in paired:
+            there[form.measured].append((probe.value, form))
+    for forms in there.values():
+        forms.sort(key=itemgetter(0))
     found = [
         AgreeingPair(one, other, digits)
-        for one in ours
-        for other in there[one.measured]
+        for one in others
+        for other in _near(one.told.probe, there[one.measured])
         if (digits := agreement(one.told, other.told)) is not None
     ]
     taken: set[int] = set()
-    pairs = []
     for pair in sorted(found, key=lambda pair: -pair.digits):
         runs = {pair.one.run_id, pair.other.run_id}
         if not runs & taken:
             taken |= runs
             pairs.append(pair)
     return pairs
+
+
+def _near(probe: Probe | None, forms: Sequence[tuple[float, Form]]) -> Iterator[Form]:
+    """Yield forms, which are in the order of their probes, whose probe may be another print of this one."""
+    for lowest, highest in spans_of_prints(probe) if probe and forms else ():
+        start = bisect_left(forms, lowest, key=itemgetter(0))
+        yield from (form for value, form in forms[start : start + _MAX_ALIKE] if value <= highest)
 
 
 def proven_of(
@@ -266,7 +368,8 @@ def _all_agree(forms: Sequence[Form], pairs: Iterable[AgreeingPair], *, digits: 
     if any(form.run_id not in best for form in forms):
         return False
     of_forms = [best[form.run_id] for form in forms]
-    digits += sum(pair.digits for pair in of_forms)
+    # Figures that a file has several times do not scatter there, and count once.
+    digits += sum({(pair.one.measured, pair.one.told.content): pair.digits for pair in of_forms}.values())
     return proves(((pair.one.told, pair.other.told) for pair in of_forms), digits)
 
 

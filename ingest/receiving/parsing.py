@@ -1,13 +1,12 @@
 """Reads a received file by its format, and puts into words what is wrong with it."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.db import DataError
 
 from benchdash.accounts.models import Project
@@ -16,17 +15,21 @@ from benchdash.results.services import RecordError
 from benchdash.results.stability import Rule, stall_rule
 from ingest import formats
 from ingest.errors import FieldsError
-from ingest.formats.limits import Limits
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
+from ingest.masking.token_shapes import token_in
+from ingest.metadata.fields import as_identity
 from ingest.metadata.upload_metadata import Metadata
 from ingest.receiving.arrivals import Arrival
 from ingest.receiving.companions import CompanionFacts, facts_of_received
+from ingest.receiving.limits import result_limits
 from ingest.receiving.records import decide
 
 logger = logging.getLogger(__name__)
 
+# What a file may call by a name.
+_NAMES = ("product", "version", "build", "hardware", "configuration", "counterpart", "workload")
 # What is wrong with a file, and not with the one who sent it or with us.
 REFUSALS = (FormatError, RecordError, DataError)
 
@@ -58,7 +61,9 @@ def understand(
     try:
         format_, report = parse(data, name, metadata)
         beside = companions()
-        decided = decide(report, metadata, received_at=received_at, beside=beside, rule=rule)
+        with result_limits().budget(len(data)):
+            decided = decide(report, metadata, received_at=received_at, beside=beside, rule=rule)
+            _refuse_tokens(decided.records, data)
     except FormatError as error:
         return Understood(errors=errors_of(error))
     return Understood(format_, decided.records, decided.warnings, companion_formats=beside.formats)
@@ -76,6 +81,19 @@ def understand_arrival(project: Project, arrival: Arrival, *, received_at: datet
     )
 
 
+def _refuse_tokens(records: Iterable[RunRecord], data: bytes) -> None:
+    """Raise FormatError for a name that a file gives and that holds a token: names are never masked."""
+    names = {(name, getattr(record, name)) for record in records for name in _NAMES}
+    names |= {("metric", one.metric) for record in records for one in record.readings if one.is_own}
+    for name, value in sorted(names):
+        try:
+            as_identity(value)
+        except ValueError as error:
+            before, found, _ = data.partition(str(token_in(value)).encode())
+            line = before.count(b"\n") + 1 if found else None
+            raise FormatError(f"the {name} {error}; the fields '{name}' and 'map' do", line) from None
+
+
 def parse(data: bytes, name: str, metadata: Metadata) -> tuple[str, ParsedReport]:
     """Return the format and what it found. Raises FormatError."""
     chosen = metadata.format or metadata.meta.get("format")
@@ -89,20 +107,6 @@ def parse(data: bytes, name: str, metadata: Metadata) -> tuple[str, ParsedReport
         # The file is no less safe for a fault of a format, and its sender is owed a sentence.
         logger.exception("a format failed on %s", name)
         raise FormatError("the file could not be read because of a fault in benchdash; it is kept") from None
-
-
-def result_limits() -> Limits:
-    """Return what one result file may cost, as the settings say."""
-    return Limits(
-        file_bytes=settings.RESULT_FILE_MAX_BYTES,
-        line_bytes=settings.RESULT_LINE_MAX_BYTES,
-        json_bytes=settings.RESULT_JSON_MAX_BYTES,
-        json_values=settings.RESULT_JSON_MAX_VALUES,
-        lines=settings.RESULT_MAX_LINES,
-        cells=settings.RESULT_TABLE_MAX_CELLS,
-        samples=settings.RESULT_MAX_SAMPLES,
-        runs=settings.RESULT_MAX_RUNS,
-    )
 
 
 def errors_of(error: Exception) -> list[dict[str, Any]]:

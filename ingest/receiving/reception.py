@@ -11,14 +11,16 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.access import BeingDeleted, Viewer
 from benchdash.accounts.models import Project
 from benchdash.celery import ring
-from benchdash.results.services import RecordError, record_new_uploads
+from benchdash.results.services import Recorded, RecordError, record_new_uploads
 from ingest.errors import FieldsError
 from ingest.models import Companion, RawFile, Upload
+from ingest.queries import summaries_of
 from ingest.receiving.arrivals import Arrival, Identity, clean_file_name
 from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.copies import RepeatsError, repeats_among
@@ -38,6 +40,7 @@ logger = logging.getLogger(__name__)
 # A warning about the same bytes names at most this many differences, each cut to this many characters.
 _MAX_NAMED_FIELDS: Final = 3
 _MAX_QUOTED: Final = 40
+_COUNTS_FOR_NOTHING: Final = (Upload.State.REFUSED, Upload.State.DELETED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,17 @@ def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool =
     pattern does not fit the name of the file, and where a token bound to a machine sends runs of another.
     """
     arrival = of_bound_token(project, arrival.with_fitting_metadata(), by.token)
-    if warning := _twin_warning(project, arrival):
-        arrival = replace(arrival, warnings=[*arrival.warnings, warning])
-    [received] = receive(project, by=by, arrivals=[arrival], quiet=quiet)
+    sha256, digest = arrival.identity
+    is_same = Q(metadata_digest=digest)
+    # The same upload, and the newest other one that counts: a file that comes again with better words than
+    # one that was refused or deleted has no twin.
+    of_bytes = _uploads(project).filter(is_same | ~Q(state__in=_COUNTS_FOR_NOTHING), raw__sha256=sha256)
+    uploads = of_bytes.annotate(is_same=is_same).order_by("-is_same", "-received_at", "-pk")[:2]
+    same = [one for one in uploads if one.metadata_digest == digest]
+    if twins := [one for one in uploads if one not in same]:
+        arrival = replace(arrival, warnings=[*arrival.warnings, _twin_warning(twins[0], arrival)])
+    known = dict.fromkeys([arrival.identity], same[0]) if same else {}
+    [received] = _receive(project, by=by, arrivals=[arrival], known=known, errors={}, quiet=quiet)
     if isinstance(received, FieldsError):
         raise received
     return received
@@ -80,12 +91,25 @@ def receive(
     One bad file does not stop the rest.
     Raises BeingDeleted and FileUnavailableError.
     """
-    if project.is_being_deleted:
-        raise BeingDeleted(project)
     errors: dict[Identity, FieldsError] = {}
     fitting = [one.with_fitting_metadata() for one in arrivals]
     arrivals = [_of_sender(project, one, by, errors) for one in fitting]
     known = known_uploads(project, arrivals)
+    return _receive(project, by=by, arrivals=arrivals, known=known, errors=errors, quiet=quiet)
+
+
+def _receive(
+    project: Project,
+    *,
+    by: Viewer,
+    arrivals: Sequence[Arrival],
+    known: Mapping[Identity, Upload],
+    errors: dict[Identity, FieldsError],
+    quiet: bool,
+) -> list[Received | FieldsError]:
+    """Receive files of which some are known uploads, and some have errors already."""
+    if project.is_being_deleted:
+        raise BeingDeleted(project)
     new: dict[Identity, _NewFile] = {}
     for one in arrivals:
         if one.identity in errors:
@@ -119,13 +143,15 @@ def _of_sender(
 def known_uploads(project: Project, arrivals: Sequence[Arrival]) -> dict[Identity, Upload]:
     """Return the uploads that these files are already."""
     identities = {one.identity for one in arrivals}
-    uploads = Upload.objects.filter(
-        project=project,
+    rows = _uploads(project).filter(
         raw__sha256__in=[sha256 for sha256, _ in identities],
         metadata_digest__in=[digest for _, digest in identities],
     )
-    rows = uploads.select_related("project", "raw").defer("raw__content")
     return {(row.raw.sha256, row.metadata_digest): row for row in rows}
+
+
+def _uploads(project: Project) -> QuerySet[Upload]:
+    return Upload.objects.filter(project=project).select_related("project", "raw").defer("raw__content")
 
 
 def _understand(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood | None:
@@ -150,7 +176,7 @@ def _store(
         return {}
     try:
         with transaction.atomic():
-            uploads = _insert(project, files, by=by, quiet=quiet)
+            uploads, recorded = _insert(project, files, by=by, quiet=quiet)
     except (RepeatsError, RecordError, DataError, IntegrityError, OperationalError) as error:
         if len(files) == 1 and isinstance(error, RepeatsError):
             return {files[0].arrival.identity: _store_and_import(project, files[0], by=by, quiet=quiet)}
@@ -160,7 +186,11 @@ def _store(
         alone = [_store(project, [one], by=by, quiet=quiet) for one in files]
         return {identity: received for one in alone for identity, received in one.items()}
     return {
-        one.arrival.identity: Received(upload, duplicate=False)
+        one.arrival.identity: Received(
+            upload,
+            duplicate=False,
+            runs=summaries_of(recorded[upload.pk]) if upload.pk in recorded else None,
+        )
         for one, upload in zip(files, uploads, strict=True)
     }
 
@@ -168,7 +198,7 @@ def _store(
 def _store_and_import(project: Project, file: _NewFile, *, by: Viewer, quiet: bool) -> Received:
     """Store a file that repeats another, then record what of it is new."""
     with transaction.atomic():
-        [upload] = _insert(project, [replace(file, understood=None)], by=by, quiet=quiet)
+        [upload], _ = _insert(project, [replace(file, understood=None)], by=by, quiet=quiet)
     return import_or_leave_queued(upload, file.understood)
 
 
@@ -190,7 +220,10 @@ def _instead_of(project: Project, file: _NewFile, error: Exception) -> _NewFile 
     raise error
 
 
-def _insert(project: Project, files: Sequence[_NewFile], *, by: Viewer, quiet: bool) -> list[Upload]:
+def _insert(
+    project: Project, files: Sequence[_NewFile], *, by: Viewer, quiet: bool
+) -> tuple[list[Upload], Mapping[int, Recorded]]:
+    """Store files, and record the runs of those that were understood; return uploads, and runs by upload."""
     sent = [one.arrival for one in files]
     raw_files = raw_bytes.keep(
         project, [data for one in sent for data in (one.data, *(beside.data for beside in one.companions))]
@@ -203,11 +236,11 @@ def _insert(project: Project, files: Sequence[_NewFile], *, by: Viewer, quiet: b
         for upload, one in zip(uploads, files, strict=True)
         for row in companion_rows(upload, one.arrival.companions, raw_files, one.understood)
     )
-    _record(project, uploads, files, quiet=quiet)
+    recorded = _record(project, uploads, files, quiet=quiet)
     for upload in uploads:
         if upload.state == Upload.State.QUEUED:
             ring(IMPORT_TASK, upload.pk)
-    return uploads
+    return uploads, recorded
 
 
 def _upload_row(
@@ -240,7 +273,9 @@ def _upload_row(
     return upload
 
 
-def _record(project: Project, uploads: Sequence[Upload], files: Sequence[_NewFile], *, quiet: bool) -> None:
+def _record(
+    project: Project, uploads: Sequence[Upload], files: Sequence[_NewFile], *, quiet: bool
+) -> Mapping[int, Recorded]:
     """Record the runs of new uploads. Raises RecordError, and RepeatsError where one may be a copy."""
     records = {
         upload.pk: one.understood.records
@@ -248,7 +283,7 @@ def _record(project: Project, uploads: Sequence[Upload], files: Sequence[_NewFil
         if one.understood and one.has_runs
     }
     if not records:
-        return
+        return {}
     recorded = record_new_uploads(project, records, quiet=quiet)
     if repeats_among(recorded):
         raise RepeatsError
@@ -256,6 +291,7 @@ def _record(project: Project, uploads: Sequence[Upload], files: Sequence[_NewFil
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
     Upload.objects.bulk_update(warned, ["warnings"])
+    return recorded
 
 
 # --- files that were sent before ----------------------------------------------------------------------------
@@ -295,17 +331,8 @@ def _note_sender(upload: Upload, arrival: Arrival, *, by: Viewer) -> None:
         upload.save(update_fields=["came_alone"])
 
 
-def _twin_warning(project: Project, arrival: Arrival) -> str:
-    """Return a warning that names the newest earlier upload of the same bytes; empty where there is none.
-
-    Refused and deleted uploads count for nothing, so a file that comes again with better words is no twin.
-    """
-    sha256, digest = arrival.identity
-    twins = Upload.objects.filter(project=project, raw__sha256=sha256).exclude(metadata_digest=digest)
-    counting = twins.exclude(state__in=(Upload.State.REFUSED, Upload.State.DELETED))
-    twin = counting.order_by("-received_at", "-pk").first()
-    if twin is None:
-        return ""
+def _twin_warning(twin: Upload, arrival: Arrival) -> str:
+    """Return a warning that names an earlier upload of the same bytes."""
     return (
         f"upload {twin.pk} of {twin.received_at:%Y-%m-%d} ('{twin.name}') is the same file with other "
         f"metadata: {_difference(twin.metadata, arrival.metadata.as_json())}; "

@@ -17,11 +17,13 @@ from benchdash.results.readings import UNKNOWN, Reading, known_metric
 from benchdash.results.records import Fact, MetricWishes, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
+from ingest.budget import check_budget
 from ingest.errors import FieldError, FieldsError
 from ingest.formats.product_names import split_product_version
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.sysbench.query_ratios import likely_workloads
-from ingest.masking import mask_settings, mask_text
+from ingest.masking import MASK, mask_identity, mask_settings, mask_text
+from ingest.masking.token_shapes import TOKEN
 from ingest.metadata.clocks import early_warning, future_trouble
 from ingest.metadata.configuration import Content
 from ingest.metadata.meta import Meta, read_meta
@@ -33,10 +35,14 @@ from ingest.receiving.sample_times import on_the_time_of_the_run
 REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
 _NAMED_BY_FILES = ("product", "version", "build", "configuration", "workload")
-_TOLD_APART = (*_NAMED_BY_FILES, "counterpart", "started_at", "repetition")
+_TOLD_APART = (*_NAMED_BY_FILES, "commit", "committed_at", "counterpart", "started_at", "repetition")
 # Counted or measured while the run went on, and so no options of its workload.
 _MEASURED = frozenset({"count", "seconds", "index", "events", "errors", "reconnects"})
+# What a person may say otherwise than the file or its meta.
+_TELLABLE = (*_NAMED_BY_FILES, "hardware", "counterpart", "branch", "commit", "started_at")
 _MAX_NAMED = 5
+
+_Patterns = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ class _Decision:
     metadata: Metadata
     meta: Meta
     runs: Sequence[ParsedRun]
-    patterns: Mapping[str, Mapping[str, str]]
+    patterns: _Patterns
     told_apart: frozenset[str]
     received_at: datetime
     content: Content
@@ -119,7 +125,7 @@ class _Decision:
         """The headings that tell runs apart, by what the sender says that they are."""
         found: dict[frozenset[tuple[str, str]], set[str]] = defaultdict(set)
         for run in self.runs:
-            if run.heading and (entry := self._best(_headings(run))):
+            if run.heading and (entry := _best(_headings(run), self.patterns)):
                 found[frozenset(entry.items())].add(run.heading)
         return found
 
@@ -127,6 +133,7 @@ class _Decision:
         self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
     ) -> RunRecord:
         """Return the record of a run. ``facts`` are those of the file, masked."""
+        check_budget()
         started_at = self._value(run, "started_at")
         content = self.content.switched({**self.meta.switches, **run.settings})
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
@@ -139,12 +146,12 @@ class _Decision:
         printed = (*run.readings, *_without(run.readings, self.beside.means))
         readings = [self._told(one) for one in (*printed, *self._of_samples(printed, sampled))]
         return RunRecord(
-            key=mask_text(run.key),
+            key=_shown_name(run.key),
             product=self._value(run, "product"),
             version=self._value(run, "version"),
             build=self._build(run),
-            commit=self._said("commit"),
-            committed_at=self._said("committed_at"),
+            commit=self._value(run, "commit"),
+            committed_at=self._value(run, "committed_at"),
             branch=self._branch(),
             base_branch=self._said("base_branch") or "" if self._pull_request() else "",
             hardware=self._hardware(run),
@@ -232,9 +239,9 @@ class _Decision:
 
     def _tags(self) -> tuple[str, ...]:
         """Return the tags, that of the session in front where it is said."""
-        tags = self.metadata.tags or self.meta.fields.get("tags", ())
+        tags = self.metadata.tags or self.meta.fields.get("tags") or self.metadata.defaults.get("tags", ())
         session = self._said("session")
-        return tuple(dict.fromkeys([SESSION_TAG + session, *tags])) if session else tags
+        return tuple(dict.fromkeys([*([SESSION_TAG + session] if session else []), *tags]))
 
     def _samples_beside(self, run: ParsedRun, started_at: datetime | None) -> Iterator[SampleTable]:
         """Yield the samples, on the time of the run where both have a time of day."""
@@ -322,7 +329,8 @@ class _Decision:
 
     def _said(self, name: str) -> Any:
         explicit = getattr(self.metadata, name)
-        return self.meta.fields.get(name) if explicit is None else explicit
+        said = self.meta.fields.get(name) if explicit is None else explicit
+        return self.metadata.defaults.get(name) if said is None and name not in _TOLD_APART else said
 
     def _value(self, run: ParsedRun, name: str) -> Any:
         """Return what holds for one run; None where nobody says it."""
@@ -337,36 +345,36 @@ class _Decision:
             return explicit
         own = None if name == "configuration" and self._says_heading(run) else _own(run, name)
         if isinstance(own, str):
-            own = mask_text(own)
+            own = mask_identity(own)
         if name == "counterpart" and own:
             # As meta says it: one server must not be two counterparts.
             own = " ".join(filter(None, split_product_version(own)))
-        return own if name in self.told_apart else self.meta.fields.get(name) or own
+        if name in self.told_apart:
+            return own
+        own = self.meta.fields.get(name) or own
+        return self._default(run, name) if own in (None, "") else own
+
+    def _default(self, run: ParsedRun, name: str) -> Any:
+        """Return what holds where nothing else says it; no version for products that stand side by side."""
+        if name in ("version", "build") and "product" in self.told_apart:
+            return None
+        mapped = self._mapped(run, self.metadata.defaults.get("map", {}))
+        return mapped.get(name) or self.metadata.defaults.get(name)
 
     def _is_without_version(self, run: ParsedRun) -> bool:
         """Return whether it is a column of a file that sets products side by side, and has no version."""
         has_columns = not self.told_apart.isdisjoint({"product", "version"})
         return has_columns and bool(run.product) and not self._known(run, "version")
 
-    def _mapped(self, run: ParsedRun) -> Mapping[str, str]:
+    def _mapped(self, run: ParsedRun, patterns: _Patterns | None = None) -> Mapping[str, str]:
         """Return what the sender says of this run by a name of it, and by a heading that it stands under."""
-        if not self.patterns:
-            return {}
-        return {**self._best(_headings(run)), **self._best(_names(run))}
-
-    def _best(self, names: AbstractSet[str]) -> Mapping[str, str]:
-        """Return the entry of the most specific pattern for one of these names."""
-        matching = [pattern for pattern in self.patterns if _matches(pattern, names)]
-        exact = [pattern for pattern in matching if pattern in names]
-        best = max(exact or matching, key=lambda pattern: (len(pattern), pattern), default=None)
-        return {} if best is None else self.patterns[best]
+        patterns = self.patterns if patterns is None else patterns
+        return {**_best(_headings(run), patterns), **_best(_names(run), patterns)} if patterns else {}
 
     def _says_heading(self, run: ParsedRun) -> bool:
         """Return whether the sender says what the heading of a run is, and says it of no other heading."""
-        return (
-            bool(run.heading)
-            and len(self.headings_by_entry.get(frozenset(self._best(_headings(run)).items()), ())) == 1
-        )
+        entry = frozenset(_best(_headings(run), self.patterns).items())
+        return bool(run.heading) and len(self.headings_by_entry.get(entry, ())) == 1
 
     def _contradicts(self, run: ParsedRun) -> bool:
         return self._said("threads") is not None and run.threads not in (None, self._said("threads"))
@@ -375,6 +383,25 @@ class _Decision:
         if self._contradicts(run):
             yield _thread_warning([run.threads], self._said("threads"))
         yield from (warning for warning in self.meta.warnings if warning.startswith("the tool ended"))
+
+
+def _best(names: AbstractSet[str], patterns: _Patterns) -> Mapping[str, str]:
+    """Return the entry of the most specific pattern for one of these names."""
+    matching = [pattern for pattern in patterns if _matches(pattern, names)]
+    exact = [pattern for pattern in matching if pattern in names]
+    best = max(exact or matching, key=lambda pattern: (len(pattern), pattern), default=None)
+    return {} if best is None else patterns[best]
+
+
+def told(report: ParsedReport, metadata: Metadata) -> dict[str, set[Any]]:
+    """Return what a file, or the ``meta`` beside it, says itself of its runs, by the names of fields."""
+    meta = read_meta(metadata.meta).fields
+    found = {name: {getattr(run, name, None) for run in report.runs} | {meta.get(name)} for name in _TELLABLE}
+    return {
+        name: {_aware(one) if isinstance(one, datetime) else one for one in values}
+        for name in found
+        if (values := found[name] - {None, ""})
+    }
 
 
 def _told_apart(runs: Sequence[ParsedRun]) -> frozenset[str]:
@@ -420,9 +447,14 @@ def _matches(pattern: str, names: AbstractSet[str]) -> bool:
 
 def _shown(runs: Sequence[ParsedRun]) -> str:
     """Name the columns of these runs, or their keys, for a message."""
-    names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
+    names = list(dict.fromkeys(_shown_name(run.column or run.key) for run in runs))
     shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
     return f"{shown} and others" if len(names) > _MAX_NAMED else shown
+
+
+def _shown_name(name: str) -> str:
+    """Return a name that is not refused for a token in it: it may be that its sender gives another one."""
+    return TOKEN.sub(MASK, mask_identity(name))
 
 
 def _of_some(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:

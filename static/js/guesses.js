@@ -76,8 +76,17 @@ function fillIn(name, value, source) {
   mark(input, "guessed", `guessed from ${source}`);
 }
 
+// The server lets the file win over what nobody typed.
+function remember(name, text) {
+  const all = JSON.parse(form.elements.remembered.value || "{}");
+  if (text === undefined) delete all[name];
+  else all[name] = text;
+  form.elements.remembered.value = JSON.stringify(all);
+}
+
 export function mark(input, kind, sentence) {
   unmark(input);
+  remember(input.name, input.value);
   input.dataset.filled = kind;
   const note = document.createElement("span");
   note.className = "filled-note";
@@ -86,6 +95,7 @@ export function mark(input, kind, sentence) {
 }
 
 function unmark(input) {
+  remember(input.name);
   delete input.dataset.filled;
   input.closest(".field")?.querySelector(".filled-note")?.remove();
 }

@@ -345,7 +345,9 @@ form.addEventListener("submit", async (event) => {
   takePasted();
   await look;
   setBusy(false);
-  const open = entries.filter((entry) => !entry.isStored);
+  // An answer to a question is for its file.
+  const asking = event.submitter?.closest("[data-entry]");
+  const open = entries.filter((entry) => !entry.isStored && (!asking || entry.row === asking));
   zoneError.textContent = open.length ? "" : "Choose a result file first.";
   if (!open.length) {
     picker.focus();
@@ -387,7 +389,9 @@ async function send(entry, step) {
   withoutForeignGuesses(data, entry, (await guesses).isGuessed());
   for (const file of [entry.file, ...entry.beside]) data.append("file", file);
   for (const file of entry.companions ?? []) data.append("companion", file);
-  data.append("step", step);
+  const [what, choice = entry.choice] = step.split(" ");
+  entry.choice = choice;
+  data.append("step", choice ? `${what} ${choice}` : what);
   progress.hidden = false;
   entry.row.classList.add("is-sending");
   const answer = await post(data, (share) => {
@@ -465,6 +469,7 @@ function tellSum() {
     [count("checked"), "understood"],
     [count("duplicate"), "known already"],
     [count("incomplete"), "incomplete"],
+    [count("contradicted"), "to be answered"],
     [count("refused"), "refused"],
     [states.filter((state) => !state).length, "to do"],
   ];
@@ -518,6 +523,7 @@ function clearFieldErrors() {
 form.addEventListener("input", (event) => {
   if (event.target.type === "file") return;
   for (const entry of entries) {
+    entry.choice = undefined;
     if (!entry.isStored) entry.row.querySelector(".outcome")?.classList.add("is-stale");
   }
 });

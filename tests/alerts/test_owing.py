@@ -244,6 +244,19 @@ def test_who_was_told_hears_that_it_recovered_and_that_it_returned(project, told
     assert news(smtp) == []
 
 
+def test_who_was_told_hears_what_is_left_after_a_recovery_and_when_it_is_gone(project, told, smtp):
+    better = make_incident(
+        project, kind="improvement", metrics={"tps": (800.0, 960.0)}, versions=("10.11.20", "10.11.21")
+    )
+    happens(told, What.RECOVERED, recovered_by=better, remaining=-0.04)
+    [line] = news(smtp)
+    assert line.startswith("Recovered to −4.0 %, ")
+    assert line.endswith("+20.0 % left so much of the loss of −20.0 %, and the incident stays open.")
+    happens(told, What.RECOVERED, state="fixed", remaining=None)
+    [line] = news(smtp)
+    assert line.endswith("a step of +20.0 % ended the loss of −20.0 %.")
+
+
 @pytest.mark.parametrize(
     "what", [one for one in What if one not in {"spread", "withdrawn", "recovered", "returned"}]
 )

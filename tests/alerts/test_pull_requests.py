@@ -8,29 +8,16 @@ from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, User
+from benchdash.alerts import pull_requests
 from benchdash.alerts.models import CodeHost, PullRequestAnswer
-from benchdash.alerts.pull_requests import answer_pull_requests, connect
+from benchdash.alerts.pull_requests import connect, hosts_to_ask
 from benchdash.results.models import Product, PullRequest, Series, TouchedSeries
-from tests.builders import make_project, make_series, make_user
-from tests.code_host_server import REPOSITORY, SECRET, CodeHostServer
+from tests.builders import make_series, make_user
+from tests.code_host_server import REPOSITORY, SECRET
 
 pytestmark = pytest.mark.django_db
 
 STEADY = [100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0]
-
-
-@pytest.fixture
-def server(settings):
-    settings.WEBHOOKS_MAY_BE_PRIVATE = True
-    server = CodeHostServer()
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def project():
-    return make_project("quartz")
 
 
 def joined(project, server, kind="github"):
@@ -39,9 +26,20 @@ def joined(project, server, kind="github"):
     )
 
 
+def answer_pull_requests():
+    """Do what beat has a worker do, and return how many were told."""
+    return sum(pull_requests.answer_pull_requests(host_id) for host_id in hosts_to_ask())
+
+
 def boss(project):
-    known = User.objects.filter(email="boss@example.org").first()
-    return Viewer(user=known or make_user("boss", member_of=project))
+    address = f"boss-of-{project.slug}"
+    known = User.objects.filter(email=f"{address}@example.org").first()
+    return Viewer(user=known or make_user(address, member_of=project))
+
+
+def time_passes():
+    for waiting in (CodeHost, PullRequestAnswer):
+        waiting.objects.update(retry_at=timezone.now() - timedelta(seconds=1))
 
 
 def measured(project, value, *, number=12):
@@ -105,11 +103,10 @@ def test_a_code_host_that_is_down_is_asked_again_later_and_what_went_wrong_is_ke
     joined(project, server)
     server.down = True
     assert answer_pull_requests() == 0
-    answer = PullRequestAnswer.objects.get()
-    assert "503" in answer.error
+    assert "503" in PullRequestAnswer.objects.get().error
     server.down = False
     assert answer_pull_requests() == 0
-    PullRequestAnswer.objects.update(retry_at=timezone.now() - timedelta(seconds=1))
+    time_passes()
     assert answer_pull_requests() == 1
     assert PullRequestAnswer.objects.get().error == ""
 

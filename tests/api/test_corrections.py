@@ -103,7 +103,7 @@ def test_facts_of_a_version_are_corrected(project, bob):
     assert TouchedSeries.objects.get().quiet
     entry = AuditEntry.objects.get(action="version corrected")
     assert entry.reason == "it was amended"
-    assert entry.detail["released_on"] == "None → 2026-03-09"
+    assert entry.detail["released_at"] == "None → 2026-03-09 00:00:00+00:00"
     forgotten = bob.patch(f"/api/v1/versions/{run.version_id}/", {"commit": None, "committed_at": None})
     assert (forgotten.json()["commit"], forgotten.json()["committed_at"]) == (None, None)
 

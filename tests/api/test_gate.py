@@ -1,8 +1,10 @@
 """The gate: is a commit slower than the one before?"""
 
 from datetime import timedelta
+from math import exp
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
@@ -52,6 +54,10 @@ def ask_gate(client, **query):
     return answer.json() if "format" not in query else answer
 
 
+def plain(text):
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def digits(number):
     return f"{number:040x}"
 
@@ -65,7 +71,7 @@ def test_a_single_run_that_is_much_slower_than_the_history_scatters_fails(projec
     assert (row["workload"], row["threads"], row["metric"]) == ("oltp_read_only", 4, "tps")
     assert row["group"] == "range queries with aggregation"
     assert (row["hardware"], row["configuration"], row["unit"]) == ("box", "default", "1/s")
-    assert (row["base"]["value"], row["base"]["n"]) == (100, 1)
+    assert (row["base"]["value"], row["base"]["sessions"]) == (100, 10)
     [cell] = row["cells"]
     assert (cell["value"], cell["ratio"], cell["verdict"]) == (80, 0.8, "worse")
 
@@ -80,7 +86,8 @@ def test_repeats_that_agree_with_the_commit_before_pass(project, gate):
 def test_repeats_of_one_session_do_not_outvote_what_nights_scatter(project, gate, settings):
     settings.SESSION_GAP_S = 4 * 3600.0
     make_series([*STEADY, [100.0, 100.2, 99.9], [100.1, 100.0, 99.8]], project=project, branch="main")
-    assert gate(digits(12))["verdict"] == "unknown"
+    answer = gate(digits(12))
+    assert answer["bounds"]["row"] == pytest.approx(-0.016, abs=0.002)
 
 
 def test_what_does_not_matter_to_the_project_passes(project, gate):
@@ -129,7 +136,7 @@ def test_the_history_of_a_gate_is_one_of_sessions_where_they_are_known(project, 
     ]
     make_runs(runs, project=project)
     [cell] = gate(digits(11))["rows"][0]["cells"]
-    night = compare_samples([100.0], [97.0], direction="higher", history_sd=0.0082, history_df=8)
+    night = compare_samples(STEADY, [97.0], direction="higher", history_sd=0.0082, history_df=8)
     assert (cell["basis"], cell["p"]) == ("history", pytest.approx(night.p, rel=0.05))
 
 
@@ -460,3 +467,111 @@ def test_the_page_says_the_same(project, anonymous):
     assert "&lt;b&gt;ro&lt;/b&gt;" in page
     assert "slower" in page
     assert "ask about" in anonymous.get("/p/amber/gate/?branch=main&version=1").content.decode()
+
+
+# --- what a pass excludes -----------------------------------------------------------------------------------
+
+
+def measured_nights(project, sessions, *, loss=0.0, of=0, rows=12, noise=0.02, mood=0.015, seed=7, nights=22):
+    """Nights of equal code on main, and a pull request in sessions of its own, of which rows lose speed."""
+    rng = np.random.default_rng(seed)
+    records = []
+    for session in range(nights + sessions):
+        shared, is_request = mood * rng.normal(), session >= nights
+        for row in range(rows):
+            level = 100 * (1 + row) * exp(shared + noise * rng.normal())
+            stream = {"branch": "main", "commit": digits(session + 1)}
+            if is_request:
+                stream = {"branch": "pull/7", "base_branch": "main", "commit": digits(999)}
+            records.append(
+                make_record(
+                    level * (1 - loss if is_request and row < of else 1),
+                    workload=f"w{row:02}",
+                    started_at=START + timedelta(days=session),
+                    **stream,
+                )
+            )
+    make_runs(records, project=project)
+    TouchedSeries.objects.all().delete()
+
+
+def test_equal_code_passes_and_every_way_out_says_which_losses_are_excluded(project, anonymous):
+    measured_nights(project, 3)
+    answer = ask_gate(anonymous, pull_request=7)
+    assert (answer["verdict"], answer["more_sessions"]) == ("pass", 0)
+    assert answer["margins"] == {"row": 0.10, "mean": 0.03}
+    assert -0.10 < answer["bounds"]["row"] < answer["bounds"]["mean"] < 0
+    assert answer["bounds"]["mean"] > -0.03
+    said = "no row lost 10 %, the mean of 12 rows lost less than 3 %"
+    assert said in plain(answer["summary"])
+    assert "against its level over 20 nights" in plain(answer["reasons"][0])
+    page = anonymous.get(answer["url"].removeprefix("http://testserver")).content.decode()
+    texts = [ask_gate(anonymous, pull_request=7, format=form).content.decode() for form in ("md", "junit")]
+    for text in (page, *texts):
+        assert said in plain(text)
+        assert "against its level over 20 nights" in plain(text)
+    suites = ET.fromstring(texts[1])
+    assert (suites.get("failures"), suites.get("skipped")) == ("0", "0")
+
+
+def test_a_loss_in_a_third_of_the_rows_fails(project, anonymous):
+    measured_nights(project, 3, loss=0.10, of=4)
+    answer = ask_gate(anonymous, pull_request=7)
+    assert answer["verdict"] == "fail"
+    assert answer["bounds"]["row"] < -0.10
+
+
+def test_a_single_noisy_session_cannot_tell_and_says_what_is_missing(project, anonymous):
+    measured_nights(project, 1, noise=0.03, mood=0.02)
+    answer = ask_gate(anonymous, pull_request=7)
+    assert answer["verdict"] == "unknown"
+    assert 1 <= answer["more_sessions"] <= 10
+    [bounds, more] = answer["reasons"][-2:]
+    assert "to pass, 10 % and 3 % are to be excluded" in plain(bounds)
+    assert more == f"{answer['more_sessions']} more sessions of each would settle it."
+
+
+def test_more_sessions_never_ask_for_more_of_them(project, anonymous):
+    wanted = []
+    for sessions in (1, 2, 3, 5):
+        slug = f"with-{sessions}"
+        measured_nights(make_project(slug, public=True), sessions, noise=0.03, mood=0.02)
+        wanted.append(ask_gate(anonymous, project=slug, pull_request=7)["more_sessions"])
+    assert wanted == sorted(wanted, reverse=True)
+    assert wanted[0] > wanted[-1]
+
+
+def test_where_sessions_scatter_too_much_the_gate_says_what_helps_instead(project, anonymous):
+    measured_nights(project, 2, noise=0.06, mood=0.10)
+    answer = ask_gate(anonymous, pull_request=7)
+    assert (answer["verdict"], answer["more_sessions"]) == ("unknown", None)
+    assert (
+        "in turns beside a control, measure on a quieter machine, or set wider margins"
+        in answer["reasons"][-1]
+    )
+
+
+def test_a_project_sets_the_losses_that_its_gates_exclude(project, anonymous):
+    measured_nights(project, 3)
+    project.options = {"gate_row_margin": 0.01, "gate_mean_margin": 0.005}
+    project.save()
+    answer = ask_gate(anonymous, pull_request=7)
+    # What does not matter to the project need not be excluded.
+    assert (answer["verdict"], answer["margins"]) == ("unknown", {"row": 0.02, "mean": 0.02})
+
+
+def test_after_a_step_the_base_is_the_level_since(project, gate):
+    """A commit that loses what the branch gained three nights ago is held against the new level."""
+    make_series([*STEADY, *STEADY, 111.0, 110.0, 110.5, 100.0], project=project, branch="main")
+    answer = gate(digits(24))
+    assert (answer["verdict"], answer["rows"][0]["base"]["sessions"]) == ("fail", 3)
+
+
+def test_strangers_learn_no_bounds_of_a_project_of_relative_figures(project, anonymous):
+    measured_nights(project, 1, rows=2)
+    assert ask_gate(anonymous, pull_request=7)["bounds"]["row"] < 0
+    project.is_relative_only = True
+    project.save()
+    asked = {"project": "amber", "pull_request": 7}
+    assert anonymous.get("/api/v1/gate/", asked).status_code in {403, 404}
+    assert anonymous.get("/p/amber/gate/", asked).status_code == 403

@@ -11,6 +11,7 @@ from ingest.models import RawStorage, Upload
 from tests.alerts.incidents import make_incident
 from tests.api.test_readiness import everything_lives
 from tests.builders import make_project, make_series, make_upload, make_user
+from tests.celery_worker import QUEUES
 
 pytestmark = pytest.mark.django_db
 
@@ -130,7 +131,7 @@ def test_the_figures_tell_how_long_everything_was_silent_and_how_much_room_is_le
 
     assert figures()['benchdash_silent_seconds{of="beat"}'] == "nan"
     everything_lives()
-    for of in ("beat", "imports", "analysis", "mail"):
+    for of in ("beat", *QUEUES):
         assert 0 <= float(figures()[f'benchdash_silent_seconds{{of="{of}"}}']) < 60
     for folder in ("var", "storage", "temporary"):
         assert int(figures()[f'benchdash_disk_free_bytes{{folder="{folder}"}}']) > 0

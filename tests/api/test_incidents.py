@@ -11,6 +11,7 @@ from tests.alerts.incidents import make_incident as make_found_incident
 from tests.alerts.incidents import make_machine_incident, make_silence
 from tests.api.conftest import make_incident
 from tests.builders import make_project, make_series, make_user
+from tests.regressions.nights import record_nights
 
 pytestmark = pytest.mark.django_db
 
@@ -221,6 +222,18 @@ def test_what_was_expected_needs_a_reason(make_world):
     answer = patch(make_world(public=True), {"state": "expected"})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["field"] == "reason"
+
+
+def test_a_loss_of_which_a_part_is_left_after_its_recovery_is_open_and_says_how_much(anonymous):
+    project = make_project("amber", public=True)
+    record_nights(project, [1.0] * 15 + [0.9] * 6 + [0.963] * 6, first=4)
+    services.analyse_touched()
+    answer = anonymous.get("/api/v1/incidents/", {"open": "true", "kind": "regression"})
+    [lost] = answer.json()["results"]
+    assert (lost["state"], lost["recovered_by"] is None) == ("new", False)
+    assert -0.047 < lost["remaining"] < -0.027 < lost["change"] + 0.08
+    night = anonymous.get("/api/v1/overview/", {"project": "amber"}).json()
+    assert f"recovered to −{-lost['remaining']:.1%}".replace("%", "\xa0%") in night["sentence"]
 
 
 def test_recovered_and_explained_incidents_name_the_other(anonymous):

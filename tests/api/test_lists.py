@@ -249,6 +249,7 @@ def test_a_series_is_shown_as_the_contract_says(project, anonymous):
         "is_derived": False,
         "points": 2,
         "sensitivity": None,
+        "bimodal": None,
         "printed_unit": "ms",
         "printed_factor": 1.0,
     }

@@ -34,7 +34,7 @@ def test_an_address_is_subscribed_once(world):
         "workload_group": "",
         "metric": "",
         "smallest_change": None,
-        "kinds": ["regression"],
+        "kinds": ["regression", "drift"],
         "rhythm": "immediately",
         "hour": 8,
         "weekday": 0,

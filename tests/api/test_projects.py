@@ -99,6 +99,14 @@ def test_an_admin_changes_what_is_said_and_nothing_else(project, admin):
     assert AuditEntry.objects.filter(action="project changed").count() == 2
 
 
+def test_the_margins_of_the_gate_are_settings(project, admin):
+    margins = {"gate_row_margin": 0.2, "gate_mean_margin": 0.05}
+    assert margins.items() <= admin.patch(f"{ADDRESS}quartz/", margins).json().items()
+    project.refresh_from_db()
+    assert margins.items() <= project.options.items()
+    assert admin.patch(f"{ADDRESS}quartz/", dict.fromkeys(margins)).json()["gate_row_margin"] is None
+
+
 def test_a_token_with_the_scope_admin_changes_its_own_project_alone(project):
     make_project("topaz", public=True)
     token = client_of(make_token(project, Scope.ADMIN))
@@ -120,6 +128,8 @@ def test_a_change_that_cannot_be_made_says_why_and_changes_nothing(project, admi
         ({"pull_request_days": -1}, "pull_request_days"),
         ({"pull_request_days": 36501}, "pull_request_days"),
         ({"historical_after_days": "5"}, "historical_after_days"),
+        ({"gate_row_margin": 0.6}, "gate_row_margin"),
+        ({"gate_mean_margin": "nan"}, "gate_mean_margin"),
     ]:
         assert set(errors(admin.patch(f"{ADDRESS}quartz/", {"notice": "noted", **body}))) == {field}, body
     assert "give one of name, visibility" in errors(admin.patch(f"{ADDRESS}quartz/", {})).popitem()[1]

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from benchdash.accounts.access import NOBODY
-from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
@@ -37,7 +37,7 @@ def test_a_row_is_a_group_with_its_median_and_its_latest_run(project, anonymous)
     series = make_series([100, [100, 104, 102]], project=project)
     runs = list(Run.objects.order_by("started_at", "pk").values_list("pk", flat=True))
     answer = points(anonymous, series)
-    assert list(answer) == ["series", "columns", "rows", "change_points"]
+    assert list(answer) == ["series", "columns", "rows", "change_points", "drift"]
     assert answer["series"]["id"] == series.pk
     assert answer["columns"] == ["version", "commit", "time", "value", "low", "high", "n", "run"]
     start = START.timestamp()
@@ -170,6 +170,26 @@ def test_a_long_series_takes_no_more_statements(project, anonymous, django_asser
     series = make_series(range(100, 160), project=project)
     with django_assert_max_num_queries(6):
         assert len(points(anonymous, series)["rows"]) == 60
+
+
+def test_a_series_between_two_levels_is_called_bimodal_and_its_steps_are_taken_back(project, anonymous):
+    levels = ([1.0] * 6 + [0.9] * 6) * 4
+    first = 31 - len(levels)
+    record_nights(project, [1.0] * len(levels), first=first, workloads=("a", "b"))
+    record_nights(project, levels[:30], first=first, workloads=("w",))
+    analyse_touched()
+    told = Incident.objects.filter(status="confirmed")
+    assert told.exists()
+    record_nights(project, levels[30:], first=first + 30, workloads=("w",))
+    analyse_touched()
+    [series] = anonymous.get("/api/v1/series/", {"workload": "w"}).json()["results"]
+    assert series["bimodal"] == {"low": pytest.approx(900, rel=0.01), "high": pytest.approx(1000, rel=0.01)}
+    assert not told.exists()
+    [other] = anonymous.get("/api/v1/series/", {"workload": "a"}).json()["results"]
+    assert other["bimodal"] is None
+    page = anonymous.get(f"/p/{project.slug}/history/", {"series": series["id"]}).content.decode()
+    assert "It goes between 9" in page
+    assert "changes are told only outside both." in page
 
 
 def test_a_series_says_how_it_scatters_and_what_is_found_in_it(project, anonymous):

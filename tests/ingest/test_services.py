@@ -7,6 +7,7 @@ from django.utils import timezone
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import AuditEntry
 from benchdash.results.models import Run, TouchedSeries
+from benchdash.results.sessions import START_UNKNOWN
 from ingest import services
 from ingest.errors import FieldsError
 from ingest.metadata.upload_metadata import read_metadata
@@ -68,7 +69,7 @@ def test_amending_tells_the_warnings_of_now():
     upload = accept(project, threads=3).upload
     assert any("its sender 3" in warning for warning in upload.warnings)
     upload = services.amend_upload(upload, {"threads": None}, by=NOBODY)
-    assert upload.warnings == []
+    assert upload.warnings == [START_UNKNOWN]
 
 
 def test_the_tables_of_raw_files_hold_bytes_once():

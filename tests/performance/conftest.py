@@ -39,7 +39,7 @@ def loaded(django_db_setup, django_db_blocker):
         connection.close()
     yield found
     with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("TRUNCATE accounts_project, accounts_user CASCADE")
+        cursor.execute("TRUNCATE accounts_project, accounts_user, django_session CASCADE")
         # No constraint ties these to their project.
         cursor.execute("TRUNCATE results_surroundingscount, results_workloadcount")
         cursor.execute("TRUNCATE results_subjectcount, results_parametercount")

@@ -14,14 +14,14 @@ NOISE = [0.004, -0.007, 0.002, 0.009, -0.003, -0.009, 0.006, -0.001, 0.008, -0.0
 
 
 def release(project, number, level=1.0):
-    """Version 10.6.<number>: one run of each workload, four of them at ``level``."""
+    """Version 10.6.<number>: one run of each workload in a session, four of them at ``level``."""
     today = timezone.now().replace(hour=4, minute=0, second=0, microsecond=0)
     records = [
         make_record(
             1000 * (1 + NOISE[(7 * number + 5 * at) % len(NOISE)]) * (level if workload in SLOWER else 1),
             version=f"10.6.{number}",
             workload=workload,
-            started_at=today - timedelta(hours=24 - number),
+            started_at=today - timedelta(hours=3 * (24 - number)),
         )
         for at, workload in enumerate(WORKLOADS)
     ]

@@ -20,6 +20,7 @@ from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.analysis.control_runs import control_levels
 from benchdash.regressions.analysis.places import place_histories
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.queries import incidents
 from benchdash.regressions.services import analyse_touched
 from benchdash.regressions.watched_metrics import MetricRules
@@ -111,12 +112,18 @@ class Door:
         self.api = APIClient()
         self.api.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(project)}")
         self.today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+        self.seen = []
 
-    def nights(self, tested, control):
-        """The last nights up to today's, a run of both each; levels of 1 are 1000 tps."""
+    def nights(self, tested, control, *, of_control=None, looks_from=None):
+        """The last nights up to today's, a run of both each; levels of 1 are 1000 tps.
+
+        ``of_control`` are the fields in which the control differs; from night ``looks_from`` on there is a
+        look after each run.
+        """
         for night, levels in enumerate(zip(tested, control, strict=True)):
             for minute, level in enumerate(levels):
                 start = self.today - timedelta(days=len(tested) - 1 - night) + timedelta(minutes=minute)
+                fields = of_control if minute and of_control else {"branch": "main"}
                 report = sysbench_report(1000 * level * Random(f"{night} {minute}").gauss(1, 0.01))
                 answer = self.api.post(
                     "/api/v1/uploads/",
@@ -124,17 +131,25 @@ class Door:
                         "file": SimpleUploadedFile("result.txt", report.encode()),
                         "product": "MariaDB",
                         "version": "11.4",
-                        "branch": "main",
                         "hardware": "box",
                         "workload": "oltp_read_only",
                         "started_at": start.isoformat(),
                         **({"control": "true"} if minute else {}),
+                        **fields,
                     },
                 )
                 assert answer.status_code == 201, answer.content
+                if looks_from is not None and night >= looks_from:
+                    analyse_touched()
+                    self.seen.append(self.incidents())
         analyse_touched()
         owe_alerts()
         send_owed_alerts()
+
+    def rows(self):
+        """What the overview says of the server and of the control."""
+        rows = self.api.get(f"/api/v1/overview/?project={self.project.slug}").json()["rows"]
+        return [row["standing"] for row in sorted(rows, key=lambda row: row["build"])]
 
     def incidents(self):
         return self.api.get(f"/api/v1/incidents/?project={self.project.slug}").json()["results"]
@@ -184,6 +199,65 @@ def test_a_control_that_falls_and_recovers_is_two_incidents_of_the_machine(door)
     of_control = [one for one in door.incidents() if one["kind"] == "environment"]
     assert sorted(one["change"] > 0 for one in of_control) == [False, True]
     assert mail.outbox == []
+
+
+AS_DOCUMENTED = {"version": "10.11.5"}
+OF_ONE_COMMIT = {**AS_DOCUMENTED, "branch": "main", "commit": "c0ffee0000"}
+MACHINE_LOSES = [1.0] * 20 + [0.9] * 10
+
+
+@pytest.mark.parametrize("of_control", [AS_DOCUMENTED, OF_ONE_COMMIT], ids=["a release", "a commit"])
+def test_a_control_that_never_changes_is_ordered_by_time_and_explains_its_machine(door, client, of_control):
+    door.nights(MACHINE_LOSES, MACHINE_LOSES, of_control=of_control)
+    [incident] = door.incidents()
+    assert (incident["kind"], incident["status"]) == ("environment", "confirmed")
+    assert incident["change"] == pytest.approx(-0.1, abs=0.02)
+    assert Incident.objects.get().started_at.date() == (door.today - timedelta(days=9)).date()
+    control = Series.objects.get(metric="tps", build="control")
+    assert len(door.api.get(f"/api/v1/series/{control.pk}/points/").json()["rows"]) == 30
+    assert [words.split(",")[0] for words in door.rows()] == ["explained by its machine"] * 2
+    page = text_of(client.get(f"/p/{door.project.slug}/"))
+    assert page.count("explained by its machine, since then") == 2
+    assert mail.outbox == []
+
+
+def test_a_loss_that_was_found_before_the_control_of_its_session_came_in_is_withdrawn(door):
+    door.nights(MACHINE_LOSES, MACHINE_LOSES, of_control=AS_DOCUMENTED, looks_from=27)
+    of_server, of_both = door.seen[0::2], door.seen[1::2]
+    assert any(one["kind"] == "regression" for found in of_server for one in found)
+    assert {one["kind"] for found in of_both for one in found if one["status"] != "withdrawn"} == {
+        "environment"
+    }
+    assert mail.outbox == []
+
+
+def test_a_server_that_did_not_move_with_its_machine_is_not_explained_by_it(door):
+    door.nights([1.0] * 30, MACHINE_LOSES, of_control=AS_DOCUMENTED)
+    of_server, of_control = door.rows()
+    assert "explained" not in of_server
+    assert "explained" in of_control
+
+
+def test_the_row_of_a_control_at_several_thread_counts_has_a_point_for_each_night():
+    project = make_project()
+    today = timezone.now().replace(minute=0)
+    records = [
+        make_record(
+            1000.0 + night,
+            key=f"{threads} {night}",
+            build="control",
+            branch="main",
+            commit="c0ffee0000",
+            threads=threads,
+            started_at=today - timedelta(days=19 - night),
+        )
+        for night in range(20)
+        for threads in (4, 8)
+    ]
+    make_runs(records, project=project)
+    [row] = morning_of(project).rows
+    assert len(row.parts) == 2
+    assert len(set(row.curve)) == 20
 
 
 def nights(tested, control):

@@ -1,11 +1,17 @@
 """Release lines with a handful of releases, from recorded runs to what is stored and told."""
 
+from datetime import timedelta
+from random import Random
+
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+from rest_framework.test import APIClient
 
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import Run, Series
-from tests.builders import make_project, make_record, make_runs
+from tests.builders import make_project, make_record, make_runs, make_token
 from tests.ingest.small_datum import SMALL_DATUM, import_small_datum
 from tests.regressions.few_releases import SLOWER, release
 
@@ -94,3 +100,38 @@ def test_published_releases_of_one_run_each_suspect_the_loss_of_a_line_and_prove
     incident = Incident.objects.get(project=project)
     assert (incident.origin, incident.line, incident.status) == ("5.7", "8.0", "suspected")
     assert incident.median == pytest.approx(-0.28, abs=0.02)
+
+
+def test_a_third_of_the_rows_that_lose_at_the_sixth_of_ten_releases_is_one_incident_between_them(project):
+    """38 rows of one run a release each, through the public door; each release has a session of its own."""
+    api = APIClient()
+    api.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(project)}")
+    noise = Random(20261126)
+    workloads = [f"workload-{number:02d}" for number in range(38)]
+    slower = set(workloads[::3])
+    for number in range(1, 11):
+        level = {workload: 0.95 if workload in slower and number >= 6 else 1.0 for workload in workloads}
+        rows = [f"{one}\t{1000 * level[one] * noise.gauss(1, 0.01):.1f}" for one in workloads]
+        table = "\n".join(["workload\ttps", *rows])
+        answer = api.post(
+            "/api/v1/uploads/",
+            {
+                "file": SimpleUploadedFile(f"{number}.tsv", table.encode()),
+                "product": "MariaDB",
+                "version": f"10.6.{number}",
+                "hardware": "bench-01",
+                "threads": "4",
+                "metric": "tps",
+                "started_at": (timezone.now() - timedelta(days=11 - number)).isoformat(),
+            },
+        )
+        assert answer.status_code == 201, answer.content
+        assert len(answer.json()["runs"]) == 38
+        analyse_touched()
+    [incident] = api.get(f"/api/v1/incidents/?project={project.slug}").json()["results"]
+    assert (incident["kind"], incident["status"]) == ("regression", "confirmed")
+    assert (incident["from"], incident["to"]) == ("10.6.5", "10.6.6")
+    assert incident["change"] == pytest.approx(-0.05, abs=0.01)
+    confirmed = ChangePoint.objects.filter(state="confirmed").values_list("series__workload__name", flat=True)
+    assert set(confirmed) <= slower
+    assert len(confirmed) >= 10

@@ -46,3 +46,12 @@ def test_of_a_release_line_only_its_own_releases_count(project):
     assert wake_snoozed() == 0
     make_runs([make_record(version="10.11.20")], project=project)
     assert wake_snoozed() == 1
+
+
+def test_of_a_version_without_an_order_nothing_is_later(project):
+    make_incident(project, snoozed_until_version="x.pg180")
+    for version in ("99.1", "x.pg999"):
+        make_runs([make_record(version=version, branch="main")], project=project)
+    assert wake_snoozed() == 0
+    make_runs([make_record(version="x.pg180", branch="main")], project=project)
+    assert wake_snoozed() == 1

@@ -10,13 +10,14 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from benchdash.accounts.models import Scope
+from benchdash.accounts.models import Membership, Project, Role, Scope, Token
 from benchdash.rest import tasks
 from benchdash.rest.models import StoredAnswer
-from benchdash.results.models import Annotation
+from benchdash.results.models import Annotation, Run
 from ingest.models import Upload
+from tests.alerts.incidents import make_incident
 from tests.api.conftest import client_of
-from tests.builders import make_project, make_token
+from tests.builders import make_project, make_token, make_user, make_webhook
 from tests.sysbench_text import sysbench_report
 
 ADDRESS = "/api/v1/annotations/"
@@ -123,3 +124,118 @@ def test_of_two_at_once_one_is_carried_out(live_server):
     assert Annotation.objects.count() == 1
     assert answers.count((201, None)) == 1
     assert set(answers) <= {(201, None), (201, "true"), (409, "1")}
+
+
+# --- the rights of now --------------------------------------------------------------------------------------
+
+
+def lose_membership(project, _user, _token):
+    Membership.objects.all().delete()
+
+
+def become_reader(project, _user, _token):
+    Membership.objects.update(role=Role.READER)
+
+
+def leave_a_private_project(project, user, token):
+    project.visibility = Project.Visibility.PRIVATE
+    project.save()
+    lose_membership(project, user, token)
+
+
+def the_project_goes(project, _user, _token):
+    Project.objects.update(deleting_since=timezone.now())
+
+
+def an_account_is_closed(_project, user, _token):
+    user.is_active = False
+    user.save()
+
+
+@pytest.mark.parametrize(
+    ("what_happens", "status"),
+    [
+        (lose_membership, 403),
+        (become_reader, 403),
+        (leave_a_private_project, 404),
+        (the_project_goes, 409),
+        (an_account_is_closed, 401),
+    ],
+)
+@pytest.mark.django_db
+def test_who_could_not_do_it_today_does_not_get_the_stored_answer(what_happens, status):
+    project = make_project("amber", public=True)
+    user = make_user(member_of=project)
+    client = client_of(user)
+    assert annotate(client, project="amber").status_code == 201
+    assert annotate(client, project="amber")["Idempotent-Replayed"] == "true"
+    what_happens(project, user, None)
+    again = annotate(client, project="amber")
+    assert again.status_code == status
+    assert "the disks" not in again.content.decode()
+    assert Annotation.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "status"),
+    [
+        ({"scopes": [Scope.READ]}, 403),
+        ({"revoked_at": timezone.now()}, 401),
+        ({"expires_at": timezone.now() - timedelta(seconds=1)}, 401),
+    ],
+)
+def test_a_token_that_lost_its_right_does_not_get_the_stored_answer(client, changed, status):
+    assert annotate(client).status_code == 201
+    Token.objects.update(**changed)
+    assert annotate(client).status_code == status
+    assert Annotation.objects.count() == 1
+
+
+@pytest.mark.parametrize(("scopes", "status"), [([Scope.UPLOAD], 201), ([Scope.READ], 403)])
+def test_an_upload_is_answered_again_to_who_may_send_it_still(client, scopes, status):
+    text = sysbench_report(100)
+    assert upload(client, "night", text).status_code == 201
+    Token.objects.update(scopes=scopes)
+    assert upload(client, "night", text).status_code == status
+
+
+def test_the_answer_of_an_upload_that_is_gone_is_that_it_is_gone(client):
+    text = sysbench_report(100)
+    upload(client, "night", text)
+    Run.objects.all().delete()
+    Upload.objects.all().delete()
+    again = upload(client, "night", text)
+    assert again.status_code == 404
+    assert Upload.objects.count() == 0
+
+
+def test_after_a_new_secret_key_nothing_is_done_twice_and_the_answer_is_said_to_be_lost(client, settings):
+    annotate(client)
+    settings.SECRET_KEY = "another key " * 6
+    again = annotate(client)
+    assert (again.status_code, again.json()["code"]) == (409, "answer_lost")
+    assert Annotation.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_every_answer_that_is_stored_names_a_right(webhook_server):
+    """The others of the addresses that take POST ask for their rights in the same two ways."""
+    project = make_project("amber")
+    hook = make_webhook(project, webhook_server.url)
+    incident = make_incident(project)
+    admin = client_of(make_user(is_superuser=True))
+    posts = {
+        "annotations/": {"project": "amber", **SAID},
+        "projects/": {"slug": "beryl"},
+        "webhooks/": {"project": "amber", "url": f"{webhook_server.url}/2"},
+        f"webhooks/{hook.pk}/test/": {},
+        "subscriptions/": {"project": "amber", "address": "a@example.org"},
+        "metrics/": {"project": "amber", "name": "rss_mb", "direction": "lower"},
+        "articles/": {"project": "amber", "title": "All of it"},
+        f"incidents/{incident.pk}/comments/": {"text": "seen"},
+        "incidents/triage/": {"ids": [incident.pk], "state": "acknowledged"},
+    }
+    for address, body in posts.items():
+        answer = admin.post(f"/api/v1/{address}", body, headers={"idempotency-key": address})
+        assert answer.status_code in {200, 201}, (address, answer.content)
+        assert StoredAnswer.objects.get(key=address).rights, address

@@ -88,12 +88,30 @@ def test_a_tag_parts_what_followed_at_once_and_joins_what_is_days_apart(project)
     assert sessions_of_history(project) == ("session:a", "session:b", "session:a")
 
 
-def test_runs_without_a_known_start_are_one_session_for_each_upload(project):
-    uploads = [make_upload(project) for _ in range(2)]
-    for upload in uploads:
-        make_runs([at(0, started_at_is_assumed=True), at(9, started_at_is_assumed=True)], upload=upload)
-    first, second = (f"upload {upload.pk}" for upload in uploads)
-    assert sorted(sessions_of_history(project)) == sorted([first, first, second, second])
+def received(hours, **fields):
+    return at(hours, started_at_is_assumed=True, **fields)
+
+
+def test_runs_without_a_known_start_are_one_session_while_they_are_received_within_two_hours(project):
+    for hours in (0, 1.5, 3, 9):
+        make_runs([received(hours)], upload=make_upload(project))
+    names = {f"received {session_at(START.timestamp() + hours * 3600)}" for hours in (0, 9)}
+    assert set(sessions_of_history(project)) == names
+
+
+def test_a_receipt_joins_no_session_of_a_known_start(project):
+    make_runs([at(0), received(0.5), at(1)], project=project)
+    known, assumed = session_at(START.timestamp()), session_at(START.timestamp() + 1800)
+    assert sessions_of_history(project) == (known, f"received {assumed}", known)
+
+
+def test_on_a_branch_what_was_received_within_six_hours_counts_once(project):
+    for hours in (0, 4, 8, 15):
+        make_runs([received(hours, branch="main")], upload=make_upload(project))
+        make_runs([received(hours, version="11.4.5")], upload=make_upload(project))
+    of_branch, of_release = Series.objects.filter(project=project).order_by("-branch")
+    assert history(of_branch)[0].independent == 3
+    assert history(of_release)[0].independent == 4
 
 
 def test_the_gap_is_a_setting(project, settings):

@@ -5,6 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from benchdash.accounts.models import Project
+from benchdash.results.models import ServerVersion
+from benchdash.results.versions import order_kind
 
 
 def _aliases() -> serializers.ListField:
@@ -13,7 +15,7 @@ def _aliases() -> serializers.ListField:
 
 
 class ProjectSerializer(serializers.Serializer[Any]):
-    """The days are null where those of the installation hold."""
+    """Days and margins are null where those of the installation hold."""
 
     id = serializers.IntegerField()
     slug = serializers.CharField()
@@ -25,6 +27,8 @@ class ProjectSerializer(serializers.Serializer[Any]):
     is_relative_only = serializers.BooleanField()
     pull_request_days = serializers.IntegerField(source="options.pull_request_days", allow_null=True)
     historical_after_days = serializers.IntegerField(source="options.historical_after_days", allow_null=True)
+    gate_row_margin = serializers.FloatField(source="options.gate_row_margin", allow_null=True)
+    gate_mean_margin = serializers.FloatField(source="options.gate_mean_margin", allow_null=True)
     created_at = serializers.DateTimeField()
 
 
@@ -63,8 +67,16 @@ class VersionSerializer(serializers.Serializer[Any]):
     build = serializers.CharField()
     commit = serializers.CharField(allow_null=True)
     committed_at = serializers.DateTimeField(allow_null=True)
+    released_at = serializers.DateTimeField(allow_null=True)
     released_on = serializers.DateField(allow_null=True)
+    order = serializers.CharField(help_text="What it is sorted as, where somebody said it.")
+    has_order = serializers.SerializerMethodField(
+        help_text="Whether it is known where it stands among the releases; else it comes by time."
+    )
     aliases = _aliases()
+
+    def get_has_order(self, version: ServerVersion) -> bool:
+        return bool(order_kind(version.sort_key))
 
 
 class EffectSerializer(serializers.Serializer[Any]):

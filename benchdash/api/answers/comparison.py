@@ -233,15 +233,23 @@ class GateSideSerializer(serializers.Serializer[Any]):
         return gate.sides.product.name if gate.sides.product else ""
 
 
+class OfRowAndMeanSerializer(serializers.Serializer[Any]):
+    """Relative changes of speed of any row, and of the mean of all; null where nothing tells."""
+
+    row = serializers.FloatField(allow_null=True)
+    mean = serializers.FloatField(allow_null=True)
+
+
 @extend_schema_serializer(deprecate_fields=["more_runs"])
 class GateSerializer(serializers.Serializer[Any]):
-    """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
+    """``fail``: something is certainly worse; ``pass``: ``bounds`` exclude the ``margins``; else ``unknown``.
 
+    A greater loss than ``bounds`` is excluded with 95 %; of ``margins``, 0.1 is 10 %.
     What is only likely is unknown, and so is a side that lacks what the base has: ``missing``. ``summary``
     and ``reasons`` say it in sentences. ``of`` is what was asked about, ``bases`` name what it was held
     against. ``more_sessions`` of either side would settle an unknown verdict, each of one run or more; null
-    where that cannot be said. ``more_runs`` is the same number. While ``analysis`` is pending, there are
-    results that nobody has looked at. ``url`` is a page that shows the same.
+    where that cannot be said, or would be more than ten. ``more_runs`` is the same number. While ``analysis``
+    is pending, there are results that nobody has looked at. ``url`` is a page that shows the same.
     """
 
     verdict = serializers.ChoiceField(choices=["pass", "fail", "unknown"])
@@ -249,6 +257,8 @@ class GateSerializer(serializers.Serializer[Any]):
     rows = GateRowSerializer(many=True)
     more_runs = serializers.IntegerField(source="more_sessions", allow_null=True)
     more_sessions = serializers.IntegerField(allow_null=True)
+    bounds = OfRowAndMeanSerializer()
+    margins = OfRowAndMeanSerializer()
     summary = serializers.SerializerMethodField()
     reasons = serializers.SerializerMethodField()
     of = GateSideSerializer(source="*")

@@ -36,13 +36,16 @@ class ChangePointSerializer(serializers.Serializer[Any]):
 
     It is null for counts of events. ``confidence`` is null where one session on each side cannot tell it.
 
-    ``run`` is the first run of the new level, ``last_good`` the last one before it.
+    ``run`` is the first run of the new level, where it is drawn. ``last_good`` is the last run certainly at
+    the level before, and ``first_bad`` the first one certainly at the new one (98 %), null where only ``run``
+    is known.
     """
 
     id = serializers.IntegerField()
     series = serializers.IntegerField(source="series_id")
     run = serializers.IntegerField(source="run_id")
     last_good = serializers.IntegerField(source="last_good_id", allow_null=True)
+    first_bad = serializers.IntegerField(source="first_bad_id", allow_null=True)
     state = serializers.ChoiceField(choices=ChangePoint.State.choices)
     historical = serializers.BooleanField()
     before = serializers.FloatField()
@@ -115,9 +118,13 @@ class IncidentSerializer(serializers.Serializer[Any]):
     begins at another level. ``product`` is null where it is about a machine, ``hardware``, which is null
     elsewhere. ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
 
+    A ``drift`` came little by little. ``from`` and ``to`` are the first and last of ``points``, ``change``
+    is the whole loss, and ``per_point`` that of one of them; it has no ``change_points``.
+
     ``state`` is what people say of it (``wontfix`` is declined); ``open`` whether somebody should look at it.
     ``bug_url`` and ``compare_url`` are addresses outside, made by the templates of the project, or null.
-    ``recovered_by`` is the step back that ended it, and ``recovers`` are the losses that it ended. One that
+    ``recovered_by`` is the step back that ended it, ``remaining`` the change of speed that is left of it then
+    (null where nothing certain is), and ``recovers`` are the losses that it ended. One that
     its machine explains is ``folded_into`` the incident of that.
     """
 
@@ -138,6 +145,8 @@ class IncidentSerializer(serializers.Serializer[Any]):
     change = serializers.FloatField(source="median", allow_null=True)
     median = serializers.FloatField(allow_null=True)
     metric = serializers.CharField()
+    per_point = serializers.FloatField(allow_null=True)
+    points = serializers.IntegerField(allow_null=True)
     worst = serializers.FloatField(allow_null=True)
     worst_of = SeriesReferenceSerializer(source="largest.series", allow_null=True, default=None)
     cause = serializers.SerializerMethodField()
@@ -155,6 +164,7 @@ class IncidentSerializer(serializers.Serializer[Any]):
     snoozed_until = serializers.DateTimeField(allow_null=True)
     snoozed_until_version = serializers.CharField()
     recovered_by = IncidentReferenceSerializer(allow_null=True)
+    remaining = serializers.FloatField(allow_null=True)
     recovers = IncidentReferenceSerializer(many=True)
     folded_into = IncidentReferenceSerializer(allow_null=True)
     silence = SilenceSerializer(allow_null=True, default=None)

@@ -6,6 +6,8 @@ from rest_framework import serializers
 
 from benchdash.api.answers.fields import CountField
 from benchdash.api.answers.incidents import IncidentSerializer
+from benchdash.regressions.morning.rows import Standing
+from benchdash.regressions.morning.sentences import standing
 
 VERDICTS = ("same", "likely_worse", "likely_better", "unknown")
 
@@ -41,7 +43,9 @@ class StandingSerializer(_PlaceField):
     The level is the median of the groups before, since the last confirmed change, whose incident is
     ``incident``. ``usual`` is how far from 1 ``of_level`` falls in 99 of 100 nights without a change.
     ``verdict`` is ``same`` within that, and ``likely_worse`` or ``likely_better`` where the newest groups, as
-    many as ``beyond`` says, lie outside; ``unknown`` where ``needed`` more groups would tell.
+    many as ``beyond`` says, lie outside; ``unknown`` where ``needed`` more groups would tell. ``standing``
+    says it in words; where it says ``explained by its machine``, ``incident`` is that of the machine, or is
+    folded into it.
     """
 
     workload = serializers.CharField()
@@ -53,12 +57,16 @@ class StandingSerializer(_PlaceField):
     value = serializers.FloatField()
     of_level = serializers.FloatField(allow_null=True)
     usual = serializers.FloatField(allow_null=True)
+    standing = serializers.SerializerMethodField()
     verdict = serializers.ChoiceField(choices=VERDICTS)
     beyond = serializers.IntegerField()
     groups = serializers.IntegerField()
     needed = serializers.IntegerField()
     at = serializers.DateTimeField(source="measured_at")
     incident = serializers.IntegerField(source="incident.pk", allow_null=True, default=None)
+
+    def get_standing(self, row: Standing) -> str:
+        return standing(row)
 
 
 class NightSerializer(serializers.Serializer[Any]):

@@ -139,11 +139,18 @@ class SensitivitySerializer(serializers.Serializer[Any]):
     smallest_change_with_more_sessions = serializers.FloatField(source="with_more_sessions", allow_null=True)
 
 
+class BimodalSerializer(serializers.Serializer[Any]):
+    """The two levels between which a series goes again and again; changes are told only outside both."""
+
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
 class SeriesSerializer(serializers.Serializer[Any]):
     """A series; ``points`` is the number of its groups.
 
     ``line`` is the release line of released versions. A derived series was computed from others.
-    ``sensitivity`` is null where changes are not looked for.
+    ``sensitivity`` is null where changes are not looked for, ``bimodal`` where it has one level at a time.
     """
 
     id = serializers.IntegerField()
@@ -163,6 +170,7 @@ class SeriesSerializer(serializers.Serializer[Any]):
     is_derived = serializers.BooleanField()
     points = serializers.IntegerField()
     sensitivity = SensitivitySerializer(allow_null=True, default=None)
+    bimodal = BimodalSerializer(source="sensitivity.bimodal", allow_null=True, default=None)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**super().get_fields(), **printed_unit_fields("used")}
@@ -180,6 +188,18 @@ class PointsChangePointSerializer(serializers.Serializer[Any]):
     incident = serializers.IntegerField(source="incident_id", allow_null=True)
 
 
+class PointsDriftSerializer(serializers.Serializer[Any]):
+    """The newest drift: between two rows the series lost ``change``, ``per_point`` from row to row."""
+
+    from_index = serializers.IntegerField()
+    to_index = serializers.IntegerField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    change = serializers.FloatField()
+    per_point = serializers.FloatField()
+    incident = serializers.IntegerField(source="incident_id", allow_null=True)
+
+
 class PointsSerializer(serializers.Serializer[Any]):
     """A row is one group, in order: version, commit, time (epoch seconds), value, low, high, n, run."""
 
@@ -187,3 +207,4 @@ class PointsSerializer(serializers.Serializer[Any]):
     columns = serializers.ListField(child=serializers.CharField())
     rows = AsIs(serializers.ListField(child=serializers.ListField()))
     change_points = PointsChangePointSerializer(many=True)
+    drift = PointsDriftSerializer(allow_null=True)

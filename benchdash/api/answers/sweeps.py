@@ -128,6 +128,12 @@ def hide_absolute_values(answer: Mapping[str, Any]) -> None:
             cell["value"] = None
 
 
+def hide_durations(answer: Mapping[str, Any]) -> None:
+    """Leave out how long runs took, which of a fixed number of events tells how fast they were."""
+    for column in (answer["base"], *answer["columns"]):
+        column["seconds"] = None
+
+
 _CELL: Final = tuple(CellSerializer().fields)
 CSV_COLUMNS: Final = (
     *("setting", "setting_value", "workload", "threads", "metric", "unit", *_CELL, "also_differs"),

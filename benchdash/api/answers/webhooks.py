@@ -24,10 +24,14 @@ class WebhookSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     last_sent_at = serializers.DateTimeField(allow_null=True)
     owed = serializers.SerializerMethodField()
-    error = serializers.CharField(source="last_error", allow_null=True)
+    error = serializers.SerializerMethodField()
 
     def get_owed(self, webhook: Any) -> int:
         return webhook.owed or 0
+
+    def get_error(self, webhook: Any) -> str | None:
+        error: str | None = webhook.secret_trouble or webhook.last_error
+        return error
 
 
 class NewWebhookSerializer(WebhookSerializer):
@@ -70,7 +74,9 @@ class _ToldIncidentSerializer(serializers.Serializer[Any]):
     hardware = serializers.CharField(allow_null=True)
     to = serializers.CharField(allow_null=True)
     change = serializers.FloatField(allow_null=True)
+    per_point = serializers.FloatField(allow_null=True)
     worst = serializers.FloatField(allow_null=True)
+    remaining = serializers.FloatField(allow_null=True)
     metric = serializers.CharField(allow_blank=True)
     cause = serializers.CharField(allow_null=True)
     series = serializers.IntegerField()

@@ -29,6 +29,7 @@ from benchdash.rest import parameters
     ),
 )
 class ArticleViews(RowsView):
+    is_relative = True
     queryset = Article.objects.filter(deleted_at=None).select_related("project")
     order = ("-changed_at", "-pk")
 

@@ -146,7 +146,7 @@ class CorrectableView(RowsView):
                 corrected = self.get_serializer(self.get_queryset().get(pk=row.pk)).data
                 transaction.set_rollback(preview)
         except CorrectionError as error:
-            raise parameters.refuse(field, str(error)) from None
+            raise parameters.refuse(error.field or field, str(error)) from None
         return Response({**corrected, "preview": preview, "changes": asdict(effect)})
 
 

@@ -28,16 +28,16 @@ from benchdash.api.answers.catalogue import (
 )
 from benchdash.api.requests import MergeRequest, ProjectChange, ProjectRequest, RenameRequest, VersionRequest
 from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
-from benchdash.regressions.options import HISTORICAL_AFTER_DAYS
+from benchdash.regressions.options import GATE_MEAN_MARGIN, GATE_ROW_MARGIN, HISTORICAL_AFTER_DAYS
 from benchdash.rest import parameters
 from benchdash.rest.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
 from benchdash.results import corrections
 from benchdash.results.catalogue import is_only_of_pull_requests
-from benchdash.results.corrections import Effect, correct_version
+from benchdash.results.corrections import VERSION_FACTS, Effect, correct_version
 from benchdash.results.models import Alias, Configuration, Hardware, Product, ServerVersion, Workload
 from benchdash.results.pull_requests import PULL_REQUEST_DAYS
 
-_OPTIONS: Final = (PULL_REQUEST_DAYS, HISTORICAL_AFTER_DAYS)
+_OPTIONS: Final = (PULL_REQUEST_DAYS, HISTORICAL_AFTER_DAYS, GATE_ROW_MARGIN, GATE_MEAN_MARGIN)
 _NAME = Filter("name", "name", "the whole name")
 
 
@@ -92,6 +92,7 @@ class ProjectViews(RowsView):
         sent = self.sent(ProjectRequest)
         public = sent["visibility"] == Project.Visibility.PUBLIC
         made = create_project(sent["slug"], name=sent.get("name", ""), public=public, by=self.viewer)
+        self.require(Scope.ADMIN, made)
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -191,10 +192,10 @@ class VersionViews(_ThingViews):
     )
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """Needs the scope `triage`. Renames, or corrects the commit, its time, or the day of the release."""
+        """Needs the scope `triage`. Renames, or corrects the commit, its time, the release, or the order."""
         version = self.row_to_correct()
         sent = self.sent(VersionRequest)
-        facts = {name: sent[name] for name in ("commit", "committed_at", "released_on") if name in sent}
+        facts = {name: sent[name] for name in VERSION_FACTS if name in sent}
 
         def correct() -> Effect:
             effect = Effect(0, 0, 0)

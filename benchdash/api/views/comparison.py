@@ -15,7 +15,7 @@ from benchdash.api.answers.comparison import ComparisonSerializer, csv_columns, 
 from benchdash.api.requests import SelectorSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.regressions.comparison.columns import Selector
-from benchdash.regressions.comparison.relative import relative_table
+from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import RelativeTo
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare
 from benchdash.rest import parameters
@@ -92,13 +92,19 @@ class CompareView(View):
         """Compare. A selector that fits several columns is an error that lists them as `candidates`.
 
         Where absolute figures are for members only, others get ratios: the value of the base is 1, and the
-        unit is `ratio`.
+        unit is `ratio`. `margin` is for members there.
         """
         as_csv = parameters.wants_csv(request)
         project = self.project()
+        is_relative = not self.viewer.may_see_absolute(project)
+        if is_relative and parameters.text(request, "margin"):
+            # The margins at which a verdict turns are the ends of an interval.
+            raise parameters.refuse(
+                "margin", "this project publishes relative figures only, with its own margin"
+            )
         table = asked_table(project, request)
-        if not self.viewer.may_see_absolute(project):
-            table = relative_table(table)
+        if is_relative:
+            table = table_for_others(table, asked_relation(request))
         answer = ComparisonSerializer(table).data
         return csv_answer("comparison", csv_columns(), csv_rows(answer)) if as_csv else Response(answer)
 

@@ -12,14 +12,14 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from benchdash.rest.operations import document
-from benchdash.throttling import AnonymousThrottle
+from benchdash.throttling import AnonymousThrottle, PersonThrottle
 
 
 class SchemaView(APIView):
     """JSON, or YAML for those who accept nothing else."""
 
     renderer_classes = [OpenApiJsonRenderer, OpenApiYamlRenderer]
-    throttle_classes = [AnonymousThrottle]
+    throttle_classes = [AnonymousThrottle, PersonThrottle]
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponseBase:

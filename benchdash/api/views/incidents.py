@@ -24,13 +24,13 @@ from benchdash.api.requests import CommentRequest, TriageRequest, TriageTogether
 from benchdash.api.views.base import RowsView
 from benchdash.regressions import triage
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.queries import LIVE, described, open_filter, seen_on
+from benchdash.regressions.queries import LIVE, STEP, described, open_filter, seen_on
 from benchdash.rest import parameters
 from benchdash.rest.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
 from benchdash.results.models import Hardware, Product
 from benchdash.results.queries import ids_called
 
-_CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
+_CHANGE_POINTS = ChangePoint.objects.filter(LIVE, STEP).select_related(
     "series__workload", "series__hardware", "series__configuration"
 )
 _RECOVERS = Incident.objects.select_related("project").order_by("started_at", "pk")

@@ -37,7 +37,7 @@ from benchdash.regressions.comparison.default_columns import (
     newest_at,
 )
 from benchdash.regressions.comparison.matrix_rows import matrix_heads, matrix_row
-from benchdash.regressions.comparison.relative import relative_table
+from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import RelativeTo
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.rest import parameters
@@ -82,7 +82,7 @@ class MatrixView(View):
         project = self.project()
         table = _asked_table(project, request)
         if not self.viewer.may_see_absolute(project):
-            table = relative_table(table)
+            table = table_for_others(table, asked_relation(request))
         if as_csv:
             heads = matrix_heads(names([table.base, *table.columns]))
             return csv_answer("matrix", heads, (matrix_row(table.metric, row) for row in table.rows))

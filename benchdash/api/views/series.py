@@ -87,15 +87,23 @@ class SeriesViews(RowsView):
         since = parameters.text(request, "since")
         points = read_points({series.pk: series})
         series.points = len(points)
-        found = by_index(marks(series.pk), points.index_of)
-        shown = _shown(request, points, since, set(found))
+        marked = marks(series.pk)
+        found = by_index((one for one in marked if one.per_point is None), points.index_of)
+        drifts = by_index((one for one in marked if one.per_point is not None), points.index_of)
+        shown = _shown(request, points, since, {*found, *drifts})
         rows = list(zip(*(points.column(name) for name in columns), strict=True))
         if shown != range(len(rows)):
             rows = [rows[at] for at in shown]
         if parameters.wants_csv(request):
             return csv_answer(f"series-{pk}", columns, rows)
         begun = [{"index": shown.index(at), **one._asdict()} for at, one in found.items() if at in shown]
-        answer = {"series": series, "columns": columns, "rows": rows, "change_points": begun}
+        drift = None
+        for at, one in drifts.items():
+            first = points.index_of(one.last_good_id or 0)
+            if at in shown:
+                begin = shown.index(first) if first in shown else 0
+                drift = {"from_index": begin, "to_index": shown.index(at), **one._asdict()}
+        answer = {"series": series, "columns": columns, "rows": rows, "change_points": begun, "drift": drift}
         return Response(PointsSerializer(answer).data)
 
 

@@ -1,6 +1,7 @@
 """One setting varied: its values against each other."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -16,9 +17,11 @@ from benchdash.api.answers.sweeps import (
     SweepSerializer,
     csv_rows,
     hide_absolute_values,
+    hide_durations,
 )
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import THREADS
+from benchdash.regressions.comparison.relative import rounded, rows_for_others
 from benchdash.regressions.comparison.rows import geometric_mean
 from benchdash.regressions.sweeps.conditions import Choice, written
 from benchdash.regressions.sweeps.subjects import Subject, subjects
@@ -35,6 +38,8 @@ def _parameter(name: str, about: str, *, many: bool = False, **more: Any) -> Ope
 
 
 class SweepView(View):
+    is_relative = True
+
     @extend_schema(
         summary="Compare the values of one setting",
         parameters=[
@@ -67,7 +72,8 @@ class SweepView(View):
     def get(self, request: Request) -> HttpResponse:
         """Compare one version with itself; each value names everything that differs beside the setting.
 
-        With `lines` two settings are crossed: each column is a pair of values.
+        With `lines` two settings are crossed: each column is a pair of values. Where absolute figures are for
+        members only, others get ratios: the value of the base is 1, and the unit is `ratio`.
         """
         project = self.project()
         as_csv = parameters.wants_csv(request)
@@ -91,10 +97,15 @@ class SweepView(View):
             _require_crossing(found, chosen)
         threads = [parameters.threads(text) for text in parameters.texts(request, "threads") if text]
         table = found.sweep and sweep_table(project, subject, found.sweep, metric=metric, threads=threads)
+        is_relative = not self.viewer.may_see_absolute(project)
+        if table and is_relative:
+            shown_rows = rows_for_others(table.rows)
+            table = replace(table, rows=shown_rows) if shown_rows else None
         if not table:
             raise parameters.refuse("metric", f"no two values of {chosen.factor.name} have {metric[:50]!r}")
         workloads = set(filter(None, parameters.texts(request, "workload")))
         rows = [row for row in table.rows if not workloads or row.workload in workloads]
+        means = (geometric_mean(rows, index) for index in range(len(table.sweep.others)))
         shown = {
             "subject": subject,
             "setting": chosen,
@@ -104,11 +115,13 @@ class SweepView(View):
             "base": SweepColumn.of(table.sweep.base, found.crossing),
             "columns": [SweepColumn.of(one, found.crossing) for one in table.sweep.others],
             "rows": rows,
-            "geomean": [geometric_mean(rows, index) for index in range(len(table.sweep.others))],
+            "geomean": list(rounded(means) if is_relative else means),
         }
         answer = SweepSerializer(shown).data
         if hidden == "hidden":
             hide_absolute_values(answer)
+        if is_relative:
+            hide_durations(answer)
         return csv_answer("sweep", CSV_COLUMNS, csv_rows(answer)) if as_csv else Response(answer)
 
 

@@ -131,4 +131,5 @@ class WebhookViews(RowsView):
 
     def _to_change(self) -> Subscription:
         found: Subscription = self.get_object()
+        self.require(Scope.TRIAGE, found.project)
         return found

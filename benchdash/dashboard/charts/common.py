@@ -238,7 +238,7 @@ def error_bars(
 
 def hover_text(value: float, low: float | None, high: float | None, n: int, unit: str = "") -> str:
     """``15,344 ms ± 120, n = 5``."""
-    parts = [numbers.number(value), plain(unit), numbers.plus_minus(value, low, high)]
+    parts = [numbers.quantity(value, unit), plain(unit), numbers.plus_minus(value, low, high)]
     return f"{' '.join(part for part in parts if part)}, n = {n}"
 
 

@@ -72,7 +72,7 @@ class Value:
         """The number, with its unit where that is not the row's."""
         if self.cell is None:
             return ""
-        number = numbers.number(self.cell.value)
+        number = numbers.quantity(self.cell.value, self.cell.unit)
         return f"{number} {self.cell.unit}" if self.is_foreign else number
 
     @property
@@ -89,7 +89,8 @@ class Value:
         """The value in per cent of the base."""
         if self.line.is_base:
             return 100.0 if self.cell else None
-        return None if self.change is None else 100 * (1 + self.change)
+        ratio = self.comparison.ratio if self.comparison else None
+        return None if ratio is None else round(100 * ratio, 9)
 
     @property
     def interval(self) -> tuple[float | None, float | None]:
@@ -252,12 +253,12 @@ def _hover(value: Value, unit: str, scale: ValueScale) -> str:
     if value.comparison:
         verdict = verdict_words.words(value.comparison.verdict, value.metric, direction=cell.direction)
     if scale.hides_values:
-        share = numbers.share(None if value.per_cent is None else value.per_cent / 100)
+        share = numbers.share(None if value.per_cent is None else value.per_cent / 100, cell.unit)
         return f"{share}, n = {cell.n}{f' ({verdict})' if verdict else ''}"
     said = common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
     if value.comparison is None or value.change is None:
         return said
-    return f"{said}, {numbers.change(value.change)} ({verdict})"
+    return f"{said}, {numbers.change(value.change, cell.unit)} ({verdict})"
 
 
 def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str, Any]:

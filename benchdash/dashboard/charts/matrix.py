@@ -159,7 +159,7 @@ def matrix(
 def is_tested(table: ComparisonTable) -> bool:
     """Tell whether any difference in the table was tested against noise."""
     compared = (one for row in table.rows for one in row.comparisons if one)
-    return any(one.verdict != "unknown" or one.p is not None for one in compared)
+    return any(one.verdict != "unknown" or not verdict_words.is_within_a_session(one) for one in compared)
 
 
 def _sections(
@@ -341,9 +341,10 @@ def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str
 def _value(cells: Sequence[Cell]) -> str:
     """Write the value, or the geometric mean of several thread counts."""
     if len(cells) == 1:
-        return numbers.number(cells[0].value)
+        return numbers.quantity(cells[0].value, cells[0].unit)
     positive = all(cell.value > 0 for cell in cells)
-    return numbers.number(exp(sum(log(cell.value) for cell in cells) / len(cells)) if positive else None)
+    mean = exp(sum(log(cell.value) for cell in cells) / len(cells)) if positive else None
+    return numbers.quantity(mean, cells[0].unit)
 
 
 def _runs(cells: Sequence[Cell]) -> str:
@@ -357,4 +358,4 @@ def _value_words(cells: Sequence[Cell]) -> str:
     [cell] = cells
     unit = "per second" if cell.unit == "1/s" else cell.unit
     sessions = numbers.counted(verdict_words.session_count(cell), "session")
-    return f"{numbers.number(cell.value)} {unit}, n = {cell.n} in {sessions}"
+    return f"{numbers.quantity(cell.value, cell.unit)} {unit}, n = {cell.n} in {sessions}"

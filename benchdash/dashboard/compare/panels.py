@@ -13,6 +13,7 @@ from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.rows import Row, geometric_mean
 from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.results.wording import RelativeUnit
 
 CURVE_HEIGHT: Final = 340
 
@@ -159,7 +160,7 @@ def panel_of(
         lines=lines,
         rows=values,
         means=means_of(rows, lines) if is_curve else [],
-        note=_note(values, runs, scale, margin, has_base=any(row.base for row in rows)),
+        note=_note(values, runs, scale, margin, first.unit, has_base=any(row.base for row in rows)),
         margin=margin,
         says_n=len(runs) > 1,
         csv_url=addresses.csv(metric, first.workload),
@@ -179,12 +180,20 @@ def _title(rows: Sequence[Row], metric: str, scale: ValueScale, place: str) -> s
 
 
 def _note(
-    rows: Sequence[PanelRow], runs: set[int], scale: ValueScale, margin: float, *, has_base: bool
+    rows: Sequence[PanelRow],
+    runs: set[int],
+    scale: ValueScale,
+    margin: float,
+    unit: str,
+    *,
+    has_base: bool,
 ) -> str:
     """Explain the numbers of a table and their ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
     compared = [one for row in rows for value in row.values if (one := value.comparison)]
-    if scale.hides_values:
+    if isinstance(unit, RelativeUnit):
+        what = "Ratios with two decimals, and changes in whole per cent."
+    elif scale.hides_values:
         is_own = all(map(verdict_words.is_within_a_session, compared))
         interval = "of the value within its session" if is_own else "of the ratio"
         what = f"Relative to {scale.relative_to}; ± is the 95 % interval {interval}."

@@ -18,6 +18,7 @@ from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelectio
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.dashboard.shell.unknown_values import unknown_of_chips
 from benchdash.regressions.comparison.columns import (
     Column,
@@ -26,6 +27,7 @@ from benchdash.regressions.comparison.columns import (
     names,
     short_id,
 )
+from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.shown_units import table_in_used_units
 from benchdash.regressions.comparison.version_table import (
     ComparisonTable,
@@ -55,9 +57,13 @@ def choosing(request: HttpRequest, choice: VersionSelection, available: Availabl
 
 
 def tables_of(
-    project: Project, choice: VersionSelection, base: Column, workloads: Sequence[str], shown: Sequence[str]
+    page: ProjectPage, choice: VersionSelection, base: Column, workloads: Sequence[str], shown: Sequence[str]
 ) -> list[ComparisonTable]:
-    """Compare the chosen columns by each of these metrics that they have; no workloads mean all."""
+    """Compare the chosen columns by each of these metrics that they have; no workloads mean all.
+
+    They have ratios alone for who may see no more.
+    """
+    project = page.project
     others, threads = choice.columns.others, choice.threads
     printed = [metric for metric in shown if metric not in DERIVED]
     tables = compare_all_metrics(
@@ -69,7 +75,10 @@ def tables_of(
             found[metric] = compare_columns(
                 project, metric=metric, base=base, columns=others, workloads=workloads, threads=threads
             )
-    return [table_in_used_units(found[metric]) for metric in shown if metric in found]
+    measured = [found[metric] for metric in shown if metric in found]
+    if page.is_relative:
+        return [table for table in map(table_for_others, measured) if table.rows]
+    return list(map(table_in_used_units, measured))
 
 
 def lines_of(columns: ChosenColumns) -> list[VersionLine]:

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 _PARAGRAPHS: Final = (
     *("verdicts", "same", "difference", "likely", "unknown", "sessions", "copies", "control", "pairs"),
-    *("noise", "confirmed", "suspected", "withdrawn", "historical", "expected-range", "confidence"),
+    *("noise", "confirmed", "drift", "suspected", "withdrawn", "historical", "expected-range", "confidence"),
     *("incidents", "headline", "cause", "release-lines", "branches", "counts"),
 )
 # By the word of a verdict, a state or a kind of noise: the paragraph of docs/statistics.md that explains it.

@@ -43,8 +43,8 @@ _COMPARE = (
     _Entry("Articles", "articles", frozenset({"article", "article_add", "article_edit"})),
 )
 
-# Pages that show ratios alone.
-_RELATIVE = (_Entry("Matrix", "matrix"), _Entry("Curves", "curves"))
+# Pages that show ratios alone to who may see no more.
+_RELATIVE = tuple(entry for entry in _COMPARE if entry.name not in ("pair", "latency"))
 
 _UNDER_COMPARE = frozenset(name for entry in _COMPARE for name in (entry.name, *entry.covers))
 
@@ -114,6 +114,11 @@ def tabs(project: Project, viewer: Viewer, current: str, query: QueryDict) -> Se
 def page_label(name: str) -> str:
     """Return the words in the bar or on the tab of a page."""
     return _LABELS[name]
+
+
+def has_ratios(name: str) -> bool:
+    """Tell whether a page shows ratios alone to who may see no more."""
+    return any(entry.name == name for entry in _RELATIVE)
 
 
 def _links(

@@ -15,6 +15,7 @@ from benchdash.results.wording import (
     number,
     p_value,
     plus_minus,
+    quantity,
     ratio,
     share,
     short_metric_name,
@@ -23,7 +24,7 @@ from benchdash.results.wording import (
 
 # Re-exported from results.wording, which the API and mails use too.
 __all__ = ["NOTHING", "NO_BREAK", "change", "count", "counted", "metric_name", "number", "p_value"]
-__all__ += ["plus_minus", "ratio", "share", "short_metric_name", "unit_words"]
+__all__ += ["plus_minus", "quantity", "ratio", "share", "short_metric_name", "unit_words"]
 __all__ += ["LEVELS", "ago", "axis_title", "direction_words", "exact_time", "level", "ratio_level", "sign"]
 
 # Where a change gets the next of the four levels of colour, as a share.

@@ -32,6 +32,7 @@ _TONES: Final = {
     **dict.fromkeys(("deleted", "revoked"), ("faded", "×")),
     "environment": ("plain", "◆"),
     "silence": ("plain", "◌"),
+    "drift": ("worse", "◢"),
     "unknown": ("plain", "?"),
     "partial": ("warning", "!"),
     "refused": ("error", "×"),
@@ -70,7 +71,9 @@ def badge(state: str, label: str = "") -> str:
 
 
 @register.simple_tag
-def change_figure(value: float | None, direction: str, verdict: str = "", metric: str = "") -> str:
+def change_figure(
+    value: float | None, direction: str, verdict: str = "", metric: str = "", unit: str = ""
+) -> str:
     """Write a relative change with the look of its verdict: ``▼ −8.4 %`` on the worse side's ground.
 
     Without a verdict its size alone has a look.
@@ -78,7 +81,7 @@ def change_figure(value: float | None, direction: str, verdict: str = "", metric
     level = numbers.level(value, direction, verdict)
     side = level.replace("likely-", "likely_").partition("-")[0]
     title = verdict_words.words(verdict or side, metric, direction=direction)
-    return _figure(level, title, numbers.sign(level), numbers.change(value))
+    return _figure(level, title, numbers.sign(level), numbers.change(value, unit))
 
 
 def _figure(level: str, title: str, sign: str, text: str) -> str:

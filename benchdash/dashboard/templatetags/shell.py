@@ -138,7 +138,12 @@ def meaning(word: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def share_url(context: RequestContext, name: str, address: str) -> str:
-    """Return the address that hands out the chart of a page at this address for the pages of others."""
+    """Return the address that hands out the chart of a page at this address for the pages of others.
+
+    Empty where the viewer may see ratios alone, of which no chart is handed out.
+    """
+    if context["page"].is_relative:
+        return ""
     query = query_of(address)
     return f"{page_url('share', context['project'], chart=name)}{'&' if query else ''}{query}"
 

@@ -6,9 +6,9 @@ releases, as if they were one short history whose only possible change is known.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, time
+from datetime import datetime
 
-from benchdash.regressions.analysis.findings import Finding
+from benchdash.regressions.analysis.findings import MIN_SESSIONS, Finding
 from benchdash.regressions.analysis.origins import Origin
 from benchdash.regressions.analysis.places import History
 from benchdash.regressions.detection.joint import Key
@@ -54,10 +54,14 @@ def find_beginning(
         return []
     findings = []
     for key, shift in joint.members.items():
+        sessions = min(old[key].independent(start, end), new[key].independent(0, last))
+        state = shift.state if sessions >= MIN_SESSIONS else "suspected"
         first, last_good = new[key].at(0), old[key].before(end)
         groups = (_groups(table[key][: end - start]), _groups(table[key][end - start :]))
         findings.append(
-            Finding(replace(shift, index=0), new[key], first, last_good, groups, origin=origin.name)
+            Finding(
+                replace(shift, index=0, state=state), new[key], first, last_good, groups, origin=origin.name
+            )
         )
     return findings
 
@@ -99,6 +103,4 @@ def _end_of(origin: Origin, old: Mapping[Key, History], new: Mapping[Key, Histor
 
 
 def _released_at(version: ServerVersion, started_at: float) -> datetime:
-    if version.released_on:
-        return datetime.combine(version.released_on, time.min, tzinfo=UTC)
-    return version.committed_at or moment(started_at)
+    return version.released_at or version.committed_at or moment(started_at)

@@ -2,19 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
 import numpy as np
 from django.conf import settings
+from django.db.models import Max, Min, QuerySet
 
 from benchdash.regressions.analysis.places import History
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.controls import CONTROL, is_control
-from benchdash.results.models import Series
+from benchdash.results.models import Run, Series, TouchedSeries
 from benchdash.results.place import Place
 from benchdash.results.points import Point, Runs, read_measurements
 from benchdash.results.pull_requests import of_pull_requests
+from benchdash.results.services import touch
 
 
 def control_levels(place: Place, histories: Mapping[int, History], rules: MetricRules) -> dict[Key, Floats]:
@@ -94,6 +97,34 @@ def levels_beside(
             if np.isfinite(levels).sum() > np.isfinite(found[pk]).sum():
                 found[pk] = levels
     return found
+
+
+def touch_beside_controls(due: QuerySet[TouchedSeries]) -> None:
+    """Note that what ran in the sessions of a control is due where the control itself is.
+
+    The control may come in after them, and what was found without it may have been the machine. Two
+    statements for each machine with a control that is due, and two more.
+    """
+    of_controls = due.filter(series__build__contains=CONTROL).values_list(
+        *("series__hardware", "series", "due_since", "quiet")
+    )
+    by_machine: dict[int, list[tuple[int, datetime, bool]]] = defaultdict(list)
+    for hardware, *of_series in of_controls:
+        by_machine[hardware].append(tuple(of_series))
+    gap = timedelta(seconds=settings.SESSION_GAP_S)
+    for hardware, found in by_machine.items():
+        series, due_since, quiet = zip(*found, strict=True)
+        runs = Run.objects.filter(measurements__series__in=series, recorded_at__gte=min(due_since))
+        first, last = runs.aggregate(first=Min("started_at"), last=Max("started_at")).values()
+        if first is None:
+            continue
+        within = (first - gap, last + gap)
+        beside = Run.objects.filter(~of_pull_requests(), hardware=hardware, started_at__range=within)
+        tested = Series.objects.filter(measurements__run__in=beside, touched=None, is_derived=False)
+        touch(
+            {pk for pk, build in tested.values_list("pk", "build") if not is_control(build)},
+            quiet=all(quiet),
+        )
 
 
 def _controls(

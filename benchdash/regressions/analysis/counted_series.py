@@ -9,8 +9,7 @@ from benchdash.regressions.analysis.findings import Finding
 from benchdash.regressions.analysis.places import History, confirmed_positions
 from benchdash.regressions.detection.counts import Counts, find_count_shifts
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.watched_metrics import Counted, MetricRules
-from benchdash.results.models import Run
+from benchdash.regressions.watched_metrics import Counted, MetricRules, run_lengths
 
 
 def find_in_counts(
@@ -24,7 +23,7 @@ def find_in_counts(
     ]
     if not happened:
         return
-    lengths = _lengths({pk for history, _ in happened for pk in _run_ids(history)})
+    lengths = run_lengths({pk for history, _ in happened for pk in _run_ids(history)})
     for history, what in happened:
         known = confirmed_positions(stored.get(history.series.pk, ()), histories)
         shifts = find_count_shifts(
@@ -40,17 +39,10 @@ def _run_ids(history: History) -> list[int]:
     return ids
 
 
-def _lengths(run_ids: Iterable[int]) -> dict[int, float]:
-    """Return the seconds of each run that says how long it took."""
-    runs = Run.objects.filter(pk__in=list(run_ids), duration_s__gt=0)
-    return {pk: seconds for pk, seconds in runs.values_list("pk", "duration_s") if seconds}
-
-
 def _counts(history: History, what: Counted, lengths: Mapping[int, float]) -> Counts:
-    """Count events by position. A run of unknown length counts as one unit of the metric, which is short."""
+    """Count events by position."""
     seconds = np.array([lengths.get(pk, what.per_s) for pk in _run_ids(history)])
-    # A tool may print a rate of a little less than nothing where it subtracts.
-    events = np.maximum(history.measured.values, 0) * seconds / what.per_s
+    events = what.events(history.measured.values, seconds)
     positions = history.runs.positions[history.measured.runs]
     per_position = [
         np.bincount(positions, weights=each, minlength=history.length).astype(float)

@@ -32,8 +32,8 @@ def keep_order(place: Place, runs: PlacedRuns) -> None:
         stored.save(update_fields=["groups"])
 
 
-def groups_in_order(series: Iterable[Series]) -> list[PlacedGroup]:
-    """List the groups of the places of these series of one branch or line, in order.
+def groups_in_order(series: Iterable[Series]) -> list[tuple[str, PlacedGroup]]:
+    """List the groups of the places of these series of one branch or line, in order, with their builds.
 
     A group stands there once for each place that has it. Where nobody looked yet, only what is measured in
     these series counts.
@@ -49,11 +49,11 @@ def groups_in_order(series: Iterable[Series]) -> list[PlacedGroup]:
         for order in PlaceOrder.objects.filter(product=some.product_id, branch=some.branch, line=some.line)
     }
     groups = [
-        group
+        (place.build, group)
         for place, of_place in by_place.items()
         for group in (_read(stored[place]) if place in stored else _measured(of_place))
     ]
-    return sorted(groups, key=lambda group: group.order)
+    return sorted(groups, key=lambda placed: placed[1].order)
 
 
 def _read(stored: PlaceOrder) -> list[PlacedGroup]:

@@ -5,19 +5,27 @@ from collections.abc import Hashable, Mapping, Sequence
 from operator import attrgetter
 from statistics import median
 
-from django.db.models import Count
+from django.db.models import Count, Prefetch
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.analysis.causes import Switches, cause_of, switches_of
-from benchdash.regressions.analysis.clusters import SAME_CAUSE_WITHIN, Cluster, Ranks, clusters_of, ranks_of
+from benchdash.regressions.analysis.clusters import (
+    SAME_CAUSE_WITHIN,
+    Cluster,
+    Ranks,
+    clusters_of,
+    drifts_of,
+    ranks_of,
+)
 from benchdash.regressions.analysis.lives import Life, split_off, store_lives, touched_by_people
 from benchdash.regressions.analysis.machines import waiting_for_machines
+from benchdash.regressions.analysis.remainders import find_remainders
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import IncidentRule, rule_of
 from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.metrics import main_metric
-from benchdash.results.models import Series
+from benchdash.results.models import Run, Series
 
 # Everything but what people say about an incident.
 _FOUND = (
@@ -31,11 +39,15 @@ _FOUND = (
     "until_id",
     "origin",
     "started_at",
+    "until_at",
     "worst",
     "median",
     "metric",
     "largest_id",
     "cause",
+    "points",
+    "per_point",
+    "last_at",
     "looked_at",
     "confirmed_at",
 )
@@ -52,6 +64,8 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
         .exclude(state=ChangePoint.State.WITHDRAWN)
         .select_related("series", "run__version", "last_good__version")
         .defer("run__options", "last_good__options")
+        # One more join than this, and PostgreSQL no longer finds a good order of them.
+        .prefetch_related(Prefetch("first_bad", Run.objects.select_related("version").defer("options")))
         .order_by("pk")
     )
     known = list(
@@ -60,7 +74,8 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
         ).select_related("since", "until")
     )
     ranks = ranks_of(change_points, branch=branch)
-    switches = switches_of(change_points)
+    steps = [one for one in change_points if not one.is_drift]
+    switches = switches_of(steps)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
     project = Project.objects.get(products=product_id)
     metrics = rules_of(project.pk)
@@ -68,7 +83,8 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     rule = rule_of(project, metrics)
     lives = {incident.pk: Life.of(incident) for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
-    clusters = clusters_of(change_points, ranks, switches)
+    clusters = clusters_of(steps, ranks, switches)
+    clusters += drifts_of((one for one in change_points if one.is_drift), ranks)
     incidents = _incidents_of(clusters, known, ranks)
     found: list[tuple[Life, Cluster]] = []
     for cluster in clusters:
@@ -80,6 +96,9 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     for life in lives.values():
         life.incident.status = Incident.Status.WITHDRAWN
     _write(found, [incident for incident in known if _as_stored(incident) != before[incident.pk]])
+    left = find_remainders({cluster: life.incident for life, cluster in found}, ranks)
+    for life, cluster in found:
+        life.keep_remainder(left.get(cluster), smallest=rule.smallest_change)
     store_lives(found, gone=list(lives.values()), quiet=quiet)
 
 
@@ -90,6 +109,7 @@ def _hold_back(found: Sequence[tuple[Life, Cluster]]) -> None:
         for life, cluster in found
         if life.incident.status == Incident.Status.CONFIRMED != life.status
         and not (life.incident.quiet or life.incident.historical)
+        and cluster.kind != Incident.Kind.DRIFT
         and (hardware_id := cluster.only_machine) is not None
     }
     if not news:
@@ -191,11 +211,14 @@ def _describe(
     incident.kind = cluster.kind
     incident.hardware_id = cluster.hardware_id
     incident.since = anchor.last_good.version if anchor.last_good else None
-    incident.until = anchor.run.version
+    incident.until = (anchor.first_bad or anchor.run).version
+    incident.until_at = anchor.first_bad.started_at if anchor.first_bad else None
     incident.started_at = cluster.first_measured_at(anchor)
     incident.origin = anchor.origin
     incident.cause = cause_of(together, switches)
     _sum_up(incident, cluster.measured)
+    if cluster.kind == Incident.Kind.DRIFT:
+        _describe_drift(incident, anchor)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
     apply_rule(incident, told_by, rule)
@@ -204,10 +227,20 @@ def _describe(
     incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED
 
 
+def _describe_drift(incident: Incident, anchor: ChangePoint) -> None:
+    """Say from when to when a drift goes; no version is to blame."""
+    if anchor.last_good:
+        incident.started_at = anchor.last_good.started_at
+    incident.last_at = anchor.run.started_at
+    incident.cause = ""
+    incident.points = anchor.groups_after
+    incident.per_point = (1 + (incident.median or 0.0)) ** (1 / anchor.groups_after) - 1
+
+
 def apply_rule(incident: Incident, told_by: Sequence[ChangePoint], rule: IncidentRule) -> None:
     """Say whether the rule leaves an incident out, and whether it is quiet; ``told_by`` tells of it."""
     passing = [one for one in told_by if rule.tells_of(one)]
-    of_rule = incident.kind in (Incident.Kind.REGRESSION, Incident.Kind.IMPROVEMENT)
+    of_rule = incident.kind not in (Incident.Kind.ENVIRONMENT, Incident.Kind.SILENCE)
     incident.left_out = of_rule and not passing
     # Nobody is mailed about old or left-out changes, so they do not decide whether the incident is mailed.
     told_by = passing or told_by

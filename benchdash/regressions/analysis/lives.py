@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from statistics import median
 from typing import Any, Final
 
 from django.utils import timezone
 
 from benchdash.regressions.analysis.clusters import Cluster
+from benchdash.regressions.detection.remainders import Remainder
 from benchdash.regressions.events import event
 from benchdash.regressions.models import Comment, Incident, IncidentEvent
 from benchdash.results.models import ServerVersion
@@ -26,12 +28,15 @@ _SAID_BY_PEOPLE: Final = (
     *("snoozed_until", "snoozed_until_version"),
 )
 # What a part that splits off takes along.
-_SAID: Final = (*_SAID_BY_PEOPLE, "recovered_by_id", "folded_into_id")
+_SAID: Final = (*_SAID_BY_PEOPLE, "recovered_by_id", "remaining", "folded_into_id")
 
 
 @dataclass(slots=True, eq=False)
 class Life:
-    """An incident, and how it stood before this look; ``joined`` are the incidents that its members left."""
+    """An incident, and how it stood before this look; ``joined`` are the incidents that its members left.
+
+    ``remaining`` is what is left of it by this look, if it recovered.
+    """
 
     incident: Incident
     status: str
@@ -39,6 +44,7 @@ class Life:
     since: ServerVersion | None
     until: ServerVersion | None
     recovered_by_id: int | None
+    remaining: float | None
     joined: set[int | None] = field(default_factory=set)
     split_from: Incident | None = None
 
@@ -52,7 +58,14 @@ class Life:
             incident.since,
             incident.until,
             incident.recovered_by_id,
+            incident.remaining,
         )
+
+    def keep_remainder(self, left: Remainder | None, *, smallest: float) -> None:
+        """Take over what is left of a loss, where that can be told, if it is certain and large enough."""
+        if left is not None:
+            is_left = left.is_certain(was_told=self.remaining is not None) and left.change <= -smallest
+            self.remaining = round(left.change, 4) if is_left else None
 
 
 def touched_by_people(incidents: Iterable[Incident]) -> set[int]:
@@ -79,7 +92,7 @@ def split_off(life: Life, cluster: Cluster, known: Mapping[int, Incident]) -> No
     life.split_from = max(sources, key=sources.count)
     for name in _SAID:
         setattr(life.incident, name, getattr(life.split_from, name))
-    life.recovered_by_id = life.incident.recovered_by_id
+    life.recovered_by_id, life.remaining = life.incident.recovered_by_id, life.incident.remaining
 
 
 def store_lives(found: Sequence[tuple[Life, Cluster]], *, gone: Sequence[Life], quiet: bool) -> None:
@@ -152,14 +165,17 @@ def _confirmed(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
 
 
 def _size(cluster: Cluster) -> dict[str, Any]:
-    return {
+    size: dict[str, Any] = {
         "series": len(cluster.confirmed),
         "machines": sorted({one.series.hardware_id for one in cluster.confirmed}),
     }
+    if cluster.kind == Incident.Kind.DRIFT:
+        size["lost"] = median(abs(one.speed_change or 0.0) for one in cluster.measured)
+    return size
 
 
 def _spread(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
-    """Note where an incident grew: to another machine, or to twice the series that people know of."""
+    """Note where an incident grew: to another machine, to twice the series, or a drift to twice the loss."""
     lasting = {
         life.incident.pk: (life, cluster)
         for life, cluster in found
@@ -184,6 +200,8 @@ def _spread(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
 def _has_grown(told: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     if "series" not in told:
         return False
+    if "lost" in now:
+        return "lost" in told and now["lost"] >= SPREAD_FACTOR * told["lost"]
     least = max(SPREAD_FACTOR * told["series"], told["series"] + MIN_SPREAD)
     return now["series"] >= least or not set(now["machines"]) <= set(told["machines"])
 
@@ -213,7 +231,7 @@ def _hand_over(incident: Incident, survivor: Incident) -> None:
 
 
 def _recovered(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
-    """Close the losses that a step back ended, and open those again that returned.
+    """Close the losses that a step back ended, and open those again that returned or left something.
 
     What people decided (expected, won't fix, invalid) stays.
     """
@@ -224,43 +242,66 @@ def _recovered(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
     for life, cluster in found:
         incident = life.incident
         recovery = incident_of[cluster.recovery] if cluster.recovery else None
-        if (recovery.pk if recovery else None) == life.recovered_by_id:
+        remaining = life.remaining if recovery else None
+        is_same = (recovery.pk if recovery else None) == life.recovered_by_id
+        if is_same and remaining == incident.remaining:
             continue
-        incident.recovered_by = recovery
+        was_whole = incident.remaining is None
+        incident.recovered_by, incident.remaining = recovery, remaining
         relinked.append(incident)
-        if recovery and life.recovered_by_id is None:
+        if recovery and (life.recovered_by_id is None or was_whole != (remaining is None)):
             ended.append((incident, recovery))
         elif recovery is None and incident.status == _Status.CONFIRMED:
             returned.append((incident, cluster))
-    Incident.objects.bulk_update(relinked, ["recovered_by"], batch_size=100)
-    closed = _set_state([one.pk for one, _ in ended], _State.FIXED, where=Incident.OPEN)
+    Incident.objects.bulk_update(relinked, ["recovered_by", "remaining"], batch_size=100)
     opened = _set_state([one.pk for one, _ in returned], _State.NEW, where={_State.FIXED})
     Incident.objects.filter(pk__in=[one.pk for one, _ in returned]).update(confirmed_at=timezone.now())
     return [
-        *(_recovery(one, by, closed) for one, by in ended),
+        *_recoveries(ended),
         *(_return(one, opened, _size(cluster)) for one, cluster in returned),
     ]
 
 
 def note_recovery(incident: Incident, recovery: Incident) -> IncidentEvent:
     """Close a loss that something ended, and return that as an event."""
-    return _recovery(incident, recovery, _set_state([incident.pk], _State.FIXED, where=Incident.OPEN))
+    return _recoveries([(incident, recovery)])[0]
+
+
+def _recoveries(ended: Sequence[tuple[Incident, Incident]]) -> list[IncidentEvent]:
+    """Close losses that a step back ended, keep those open of which something is left, and tell of both."""
+    whole = [one.pk for one, _ in ended if one.remaining is None]
+    closed = _set_state(whole, _State.FIXED, where=Incident.OPEN)
+    left = [one.pk for one, _ in ended if one.remaining is not None]
+    opened = _set_state(left, _State.NEW, where={_State.FIXED})
+    return [
+        event(
+            incident,
+            _What.RECOVERED,
+            state=_State.FIXED if incident.pk in closed else _State.NEW if incident.pk in opened else "",
+            reason=f"recovered by incident {by.pk} on {by.started_at:%Y-%m-%d}",
+            detail={"by": by.pk, "at": by.started_at.isoformat(), "remaining": incident.remaining},
+        )
+        for incident, by in ended
+    ]
+
+
+def note_end(incident: Incident, *, quiet: bool) -> None:
+    """Close a loss that was regained little by little, and store that as an event."""
+    if closed := _set_state([incident.pk], _State.FIXED, where=Incident.OPEN):
+        is_quiet = quiet or incident.quiet or incident.historical or incident.left_out
+        event(
+            incident,
+            _What.RECOVERED,
+            state=_State.FIXED if closed else "",
+            detail={"at": timezone.now().isoformat()},
+            quiet=is_quiet,
+        ).save()
 
 
 def note_return(incident: Incident) -> IncidentEvent:
     """Open a loss again that returned, and return that as an event."""
     Incident.objects.filter(pk=incident.pk).update(confirmed_at=timezone.now())
     return _return(incident, _set_state([incident.pk], _State.NEW, where={_State.FIXED}), {})
-
-
-def _recovery(incident: Incident, by: Incident, closed: set[int]) -> IncidentEvent:
-    return event(
-        incident,
-        _What.RECOVERED,
-        state=_State.FIXED if incident.pk in closed else "",
-        reason=f"recovered by incident {by.pk} on {by.started_at:%Y-%m-%d}",
-        detail={"by": by.pk, "at": by.started_at.isoformat()},
-    )
 
 
 def _return(incident: Incident, opened: set[int], size: dict[str, Any]) -> IncidentEvent:

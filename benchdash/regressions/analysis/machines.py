@@ -12,6 +12,7 @@ from operator import attrgetter
 from statistics import median
 from typing import Any, Final
 
+from django.conf import settings
 from django.db.models import Max, Q
 from django.utils import timezone
 
@@ -191,6 +192,7 @@ def _steps(hardware_id: int) -> tuple[list[_Step], datetime | None]:
             incident__isnull=False,
             last_good__isnull=False,
             change__isnull=False,
+            per_point=None,
         )
         .exclude(state=ChangePoint.State.WITHDRAWN)
         .select_related("series__product", "run", "last_good", "incident")
@@ -473,7 +475,8 @@ def waiting_for_machines(project_id: int, begun: Mapping[int, datetime]) -> set[
 
     ``begun`` says by the id of the machine when the change of a product began there that could be told of
     now. Another product that was measured there in the days before, and not since, may show the same change
-    tonight: then it was the machine. Nobody waits longer than MAX_WAIT for that. One statement.
+    tonight: then it was the machine. A control may, too, unless it ran in the session of the change. Nobody
+    waits longer than MAX_WAIT for that. One statement.
     """
     now = timezone.now()
     young = {pk: at for pk, at in begun.items() if at > now - MAX_WAIT}
@@ -487,11 +490,18 @@ def waiting_for_machines(project_id: int, begun: Mapping[int, datetime]) -> set[
             started_at__gt=now - MAX_WAIT - _RECENTLY,
             excluded_at=None,
         )
-        .values_list("hardware", "version__product")
+        .values_list("hardware", "version__product", "version__build")
         .annotate(last=Max("started_at"))
         .order_by()
     )
-    return {hardware for hardware, _, last in rows if last < young[hardware]}
+    last_of: dict[tuple[int, int], datetime] = {}
+    waiting = set()
+    for hardware, product, build, last in rows:
+        if not is_control(build):
+            last_of[hardware, product] = max(last, last_of.get((hardware, product), last))
+        elif last < young[hardware] - timedelta(seconds=settings.SESSION_GAP_S):
+            waiting.add(hardware)
+    return waiting | {hardware for (hardware, _), last in last_of.items() if last < young[hardware]}
 
 
 def _middle(times: Iterable[datetime]) -> datetime:

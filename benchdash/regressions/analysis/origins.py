@@ -17,10 +17,10 @@ from benchdash.regressions.options import (
 )
 from benchdash.regressions.release_lines import line_before
 from benchdash.results.controls import is_control
-from benchdash.results.models import UNKNOWN_VERSION, Product, Series, VersionPlace
+from benchdash.results.models import Product, Series, VersionPlace
 from benchdash.results.place import Place
 from benchdash.results.pull_requests import is_of_pull_request
-from benchdash.results.versions import release_line
+from benchdash.results.versions import LOWEST_NUMBER, release_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def _origin_of_branch(
 
 
 def _first_versions(place: Place) -> dict[str, str]:
-    """Return the lowest version text that was measured on each branch, where any was known."""
-    rows = VersionPlace.objects.filter(**_without_stream(place)).exclude(version__version=UNKNOWN_VERSION)
+    """Return the version with the lowest number that was measured on each branch, where any has one."""
+    rows = VersionPlace.objects.filter(**_without_stream(place), sort_key__gte=LOWEST_NUMBER)
     lowest = rows.exclude(branch="").values("branch").annotate(Min("sort_key")).order_by()
     keys = {row["branch"]: row["sort_key__min"] for row in lowest}
     named = rows.filter(branch__in=keys, sort_key__in=keys.values())

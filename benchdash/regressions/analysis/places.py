@@ -118,6 +118,11 @@ class History:
             return values
         return session_means(values, self.runs.session[self.measured.runs[self._slice(position)]].tolist())
 
+    def independent(self, start: int, end: int) -> int:
+        """Count the sessions that count as independent from one position to before another."""
+        first, last = np.searchsorted(self._positions, (start, end))
+        return self.runs.independent(self.measured.runs[first:last])
+
     @property
     def sessions_of_runs(self) -> tuple[Floats, Ints, Ints]:
         """Return the value of each run, its position, and the number of its session."""
@@ -127,13 +132,16 @@ class History:
         """Return how many runs and how many sessions the groups from a position on have, in the median."""
         first = int(np.searchsorted(self._positions, since))
         places = self._positions[first:].tolist()
+        if len(set(places)) == len(places):
+            return 1, 1
         sessions = self.runs.session[self.measured.runs[first:]].tolist()
         runs = Counter(places)
         different = Counter(place for place, _ in set(zip(places, sessions, strict=True)))
         return int(median(runs.values())), int(median(different.values()))
 
     def _group(self, position: int) -> Group:
-        runs = self.measured.runs[self._slice(position)]
+        start, end = np.searchsorted(self._positions, (position, position + 1))
+        runs = self.measured.runs[start:end]
         return Group(
             time=moment(float(self.runs.started_at[runs[0]])),
             first_run_id=int(self.runs.ids[runs[0]]),
@@ -153,7 +161,11 @@ def confirmed_positions(
     change_points: Iterable[ChangePoint], histories: Mapping[int, History]
 ) -> frozenset[int]:
     """Return where the confirmed ones of these change points begin in their histories."""
-    confirmed = (one for one in change_points if one.state == ChangePoint.State.CONFIRMED and not one.origin)
+    confirmed = (
+        one
+        for one in change_points
+        if one.state == ChangePoint.State.CONFIRMED and not (one.origin or one.is_drift)
+    )
     positions = (histories[one.series_id].position_of(one.run_id) for one in confirmed)
     return frozenset(position for position in positions if position is not None)
 
@@ -170,6 +182,22 @@ def noise_of(values: Floats) -> float | None:
 
 
 def place_histories(place: Place) -> dict[int, History]:
+    """Read the histories of a place as ``whole_histories`` does, as far as their groups are in order."""
+    return in_order(whole_histories(place))
+
+
+def in_order(histories: Mapping[int, History]) -> dict[int, History]:
+    """Leave out the releases whose order nobody knows: there is no before and after among them."""
+    runs = next((history.runs for history in histories.values()), None)
+    if runs is None or not runs.first_in_order:
+        return dict(histories)
+    start, kept = runs.first_in_order, runs.since(runs.first_in_order)
+    return {
+        pk: History(one.series, kept, one.measured.since(start, one.runs)) for pk, one in histories.items()
+    }
+
+
+def whole_histories(place: Place) -> dict[int, History]:
     """Read the histories of all series of a place that tools printed, by id, over common positions.
 
     Of a place with more than ANALYSIS_MOST_VALUES measurements only the newest of each series.
@@ -189,9 +217,8 @@ def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, flo
 class PlaceTable:
     """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
 
-    ``controls`` are the levels of the control where there is one (``control_runs``), ``series`` the ids, and
-    ``sessions`` gives the values of each session of
-    the first groups; it is mostly not asked.
+    ``controls`` are the levels of the control where there is one (``control_runs``), ``series`` the ids.
+    ``sessions`` gives the values of each session of the first groups; it is mostly not asked.
     """
 
     values: Mapping[Key, Floats]

@@ -37,17 +37,23 @@ def keep_sensitivities(
         table.values, table.directions, changes=changes, machine=table.machine, controls=table.controls
     )
     rows = {}
+    paces: dict[bytes, float | None] = {}
     for key, pk in table.series.items():
         history = histories[pk]
-        if np.isfinite(history.values).any():
-            rows[pk] = _sensitivity(
-                history, noise.get(key), changes[key], tests=_TESTS_OF_A_SERIES * len(noise)
-            )
-    stored = Sensitivity.objects.in_bulk(list(histories))
+        at = np.flatnonzero(np.isfinite(history.values))
+        if len(at) == 0:
+            continue
+        # Most series of a place have the same groups.
+        if (groups := at.tobytes()) not in paces:
+            paces[groups] = _a_year(history, at)
+        tests = _TESTS_OF_A_SERIES * len(noise)
+        rows[pk] = _sensitivity(history, at, paces[groups], noise.get(key), changes[key], tests=tests)
+    known = Sensitivity.objects.filter(pk__in=list(histories)).values_list("pk", *_FIELDS)
+    stored = {pk: figures for pk, *figures in known}
     gone = stored.keys() - rows.keys()
     if gone:
         Sensitivity.objects.filter(pk__in=gone).delete()
-    differ = [row for pk, row in rows.items() if pk not in stored or _figures(stored[pk]) != _figures(row)]
+    differ = [row for pk, row in rows.items() if stored.get(pk) != _figures(row)]
     Sensitivity.objects.bulk_create(
         differ, update_conflicts=True, unique_fields=["series"], update_fields=_FIELDS, batch_size=1000
     )
@@ -58,21 +64,29 @@ def _figures(row: Sensitivity) -> list[object]:
 
 
 def _sensitivity(
-    history: History, noise: tuple[float, float] | None, changes: Iterable[int], *, tests: int
+    history: History,
+    at: Ints,
+    groups_a_year: float | None,
+    noise: tuple[float, float] | None,
+    changes: Iterable[int],
+    *,
+    tests: int,
 ) -> Sensitivity:
-    at = np.flatnonzero(np.isfinite(history.values))
-    times = [history.at(int(at[0])).time, history.at(int(at[-1])).time]
+    from benchdash.regressions.detection import modes  # noqa: PLC0415 - a page that compares needs no compiler
+
     runs, sessions = history.usual_repeats(int(at[-_USUAL_OF:][0]))
     row = Sensitivity(
         series_id=history.series.pk,
         groups=len(at),
         runs=runs,
         sessions=sessions,
-        newest_at=times[-1],
-        groups_a_year=_a_year(history, at),
+        newest_at=history.at(int(at[-1])).time,
+        groups_a_year=groups_a_year,
     )
     if noise is None or len(at) < MIN_BEFORE:
         return row
+    if levels := modes.modes_of(history.values):
+        row.low_mode, row.high_mode = map(_rounded, levels)
     sd, correlation = noise
     within, between = repeat_scatter(*history.sessions_of_runs)
     scatter = Scatter(sd, correlation, within, between, runs, sessions)

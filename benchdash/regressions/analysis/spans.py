@@ -14,7 +14,8 @@ _UNKNOWN = "?"
 class Span:
     """``good`` is the last group of the old level and ``changed`` the first of the new one.
 
-    Where both are the same build they are days, and ``build`` says which build it is; else it is empty.
+    Where both are the same build they are days, and ``build`` says which build it is; else it is empty. Of a
+    drift they are the days of its first and last group.
     """
 
     good: str
@@ -31,10 +32,15 @@ def span(incident: Incident, *, last_good_at: datetime | None) -> Span:
     ``last_good_at`` is the start of the latest run of the old level, where it is known.
     """
     good, changed = _name(incident.since), _name(incident.until)
+    if incident.kind == Incident.Kind.DRIFT:
+        return Span(
+            _day(incident.started_at), _day(incident.last_at), build=changed if good == changed else ""
+        )
     if good != changed:
         return Span(good or _UNKNOWN, changed or _UNKNOWN)
-    write = _minute if _day(last_good_at) == _day(incident.started_at) else _day
-    return Span(write(last_good_at), write(incident.started_at), build=changed)
+    changed_by = incident.until_at or incident.started_at
+    write = _minute if _day(last_good_at) == _day(changed_by) else _day
+    return Span(write(last_good_at), write(changed_by), build=changed)
 
 
 def last_good_at(incident: Incident, change_points: Iterable[ChangePoint]) -> datetime | None:

@@ -294,7 +294,12 @@ def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hash
     changed = change_points(series)
     known = Histories.of(
         [
-            Levels.of(found, places(changed.get(pk, ()), found).keys(), [point.position for point in found])
+            Levels.of(
+                found,
+                places(changed.get(pk, ()), found).keys(),
+                [point.position for point in found],
+                of_branch=bool(series[pk].branch),
+            )
             for pk, found in points.items()
         ]
     )

@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from django.db.models import Q, QuerySet
 
+from benchdash.regressions.detection.counts import Counts
 from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.detection.scatter import ToolInterval
+from benchdash.regressions.watched_metrics import Counted, counted, run_lengths
 from benchdash.results.controls import is_control
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
 from benchdash.results.place import Place
@@ -23,6 +25,7 @@ from benchdash.results.points import (
     sort_into_groups,
 )
 from benchdash.results.readings import Direction
+from benchdash.results.sessions import has_receipts, rest_on_receipts
 
 _WITH_FORKS = "score"
 _SAMPLE_MODE = " sample"  # how the names of JMH's workloads in that mode end
@@ -37,14 +40,23 @@ ColumnKey = tuple[int, str, int, int, str]
 Span = tuple[float, float]
 
 
+class CountedEvents(NamedTuple):
+    """The events of each session of a cell whose values are their rates, and what they are."""
+
+    counts: Counts
+    what: Counted
+
+
 class Cell(NamedTuple):
     """The included runs of one column at one workload and thread count.
 
     ``value`` is their median; ``low`` and ``high`` the 95 % interval of the level, the tool's where n = 1.
     ``tool_interval`` is what the tool's own error leaves of the mean of the runs. ``sessions`` names that of
     each value and ``spans`` says when it began and when its last run started (epoch seconds), where that is
-    known; ``machine`` is the id of the hardware. ``forks`` are the mean scores of the forks of a single JMH
-    run. ``series_id`` and ``run_id`` (the latest) lead to the evidence.
+    known; ``machine`` is the id of the hardware, and ``of_branch`` tells where runs are sent as they are
+    measured. ``forks`` are the mean scores of the forks of a single JMH
+    run. ``events`` are there where the values are rates of what is counted. ``series_id`` and ``run_id`` (the
+    latest) lead to the evidence.
     """
 
     value: float
@@ -62,6 +74,8 @@ class Cell(NamedTuple):
     spans: tuple[Span, ...] = ()
     machine: int = 0
     printed_unit: str = ""
+    of_branch: bool = False
+    events: CountedEvents | None = None
 
     @property
     def independent(self) -> int:
@@ -73,6 +87,13 @@ class Cell(NamedTuple):
         """When its first session began and the last run of its last one started."""
         # Runs are in the order of their starts.
         return self.spans[0][0], self.spans[-1][1]
+
+
+def rests_on_receipts(*cells: Cell) -> bool:
+    """Tell whether sessions of cells that are compared do not count, because their starts are assumed."""
+    assumed = [cell for cell in cells if has_receipts(cell.sessions)]
+    of_branch = all(cell.of_branch for cell in assumed)
+    return bool(assumed) and rest_on_receipts([cell.sessions for cell in assumed], of_branch=of_branch)
 
 
 What = tuple[Place, str, RowKey]
@@ -101,6 +122,7 @@ def cell_of(point: Point, series: Series) -> Cell:
         sessions=point.sessions,
         machine=series.hardware_id,
         printed_unit=series.printed_unit,
+        of_branch=bool(series.branch),
     )
 
 
@@ -287,6 +309,8 @@ def _cells(
     values, run = measured.values[in_order][counts], run[counts]
     told_low, told_high = measured.low[in_order][counts], measured.high[in_order][counts]
     began_at, ended_at = runs.session_began_at, runs.session_ended_at
+    is_counted = any(counted(metric) for metric in metric_of)
+    lengths = run_lengths(runs.ids[run].tolist()) if is_counted else {}
     cells: dict[str, CellsOfMetric] = defaultdict(lambda: defaultdict(dict))
     for (metric, column, row), start, end, level, told, at in zip(
         parts[:, latest].T.tolist(),
@@ -301,6 +325,8 @@ def _cells(
             continue
         # Several runs get their interval when the noise of the whole table is known.
         low, high = (None if isnan(bound) or end - start > 1 else bound for bound in told)
+        sessions = runs.sessions_of(run[start:end])
+        what = counted(metric_of[metric])
         cells[metric_of[metric]][columns[1][column]][rows[1][row]] = Cell(
             value=level,
             n=end - start,
@@ -312,16 +338,36 @@ def _cells(
             run_id=int(runs.ids[run[end - 1]]),
             unit=series[at].unit,
             direction=series[at].direction,
-            sessions=runs.sessions_of(run[start:end]),
+            sessions=sessions,
             spans=tuple(
                 zip(began_at[run[start:end]].tolist(), ended_at[run[start:end]].tolist(), strict=True)
             ),
             machine=series[at].hardware_id,
             printed_unit=series[at].printed_unit,
+            of_branch=bool(series[at].branch),
+            events=_events(what, values[start:end], runs.ids[run[start:end]].tolist(), sessions, lengths)
+            if what
+            else None,
         )
     if _WITH_FORKS in cells:
         cells[_WITH_FORKS] = _with_forks(cells[_WITH_FORKS])
     return cells
+
+
+def _events(
+    what: Counted,
+    values: Floats,
+    runs: Sequence[int],
+    sessions: Sequence[str],
+    lengths: Mapping[int, float],
+) -> CountedEvents:
+    """Count the events of each session."""
+    seconds = np.array([lengths.get(run, what.per_s) for run in runs])
+    codes, _ = _coded(sessions)
+    events, length = (
+        np.bincount(codes, weights=each).astype(float) for each in (what.events(values, seconds), seconds)
+    )
+    return CountedEvents(Counts(events, length), what)
 
 
 def _tool_interval(low: Floats, high: Floats) -> ToolInterval | None:

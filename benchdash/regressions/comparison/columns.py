@@ -5,11 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from django.db.models import F, Q, QuerySet, Subquery
+from django.db.models import Count, F, Q, QuerySet, Subquery
 from django.db.models.expressions import OuterRef
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import ColumnKey, threads_in, workloads_named
+from benchdash.results.branches import branch_called
 from benchdash.results.controls import is_control
 from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion, Workload
 from benchdash.results.place import Place
@@ -75,7 +76,6 @@ class Selector:
             "id": "version",
             "build": "version__build",
             "commit": "version__commit__startswith",
-            "branch": "branch",
             "counterpart": "counterpart",
         }
         named = {"product": "version__product", "hardware": "hardware", "configuration": "configuration"}
@@ -83,6 +83,8 @@ class Selector:
         for name, value in self.given.items():
             if path := named.get(name):
                 found &= Q(**{f"{path}__name": value}) | Q(**{f"{path}__aliases__name": value})
+            elif name == "branch":
+                found &= Q(branch=branch_called(str(value)))
             elif name == "version":
                 texts = {value, parse_version(str(value)).version}
                 found &= Q(version__version__in=texts) | Q(version__aliases__name=value)
@@ -361,6 +363,20 @@ def contents_of(project: Project, columns: Sequence[Column]) -> ColumnContents:
         if not is_derived:
             threads.add(count)
     return ColumnContents(metrics, workloads, sorted(threads, key=lambda count: (count is None, count or 0)))
+
+
+def metrics_in_common(project: Project, columns: Sequence[Column]) -> dict[str, int]:
+    """Return the metrics that were measured of each of these columns, with the number of their series.
+
+    One statement.
+    """
+    versions = {column.version.pk for column in columns}
+    measured = Measurement.objects.filter(
+        run__excluded_at=None, run__project=project, run__version__in=versions, **_common(columns, "run__")
+    )
+    of_version, of_series = (Count(name, distinct=True) for name in ("run__version", "series"))
+    rows = measured.order_by().values("series__metric").annotate(versions=of_version, number=of_series)
+    return dict(rows.filter(versions=len(versions)).values_list("series__metric", "number"))
 
 
 def workloads_measured(

@@ -13,6 +13,8 @@ from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.run_commands import are_equally_long, data_size, seconds, told_length
 from benchdash.regressions.comparison.verdict_words import (
     SESSIONS_TO_TELL,
+    STARTS_ASSUMED,
+    is_of_assumed_starts,
     says_nothing_between_sessions,
     session_count,
 )
@@ -109,12 +111,20 @@ def newest_runs(columns: Sequence[Column], rows: Iterable[tuple[RowKey, Sequence
 
 
 def doubts(
-    tables: Sequence[ComparisonTable], names: Sequence[tuple[Column, str]], base: Column
+    tables: Sequence[ComparisonTable],
+    names: Sequence[tuple[Column, str]],
+    base: Column,
+    *,
+    for_others: bool = False,
 ) -> list[Doubt]:
     """Say what makes the columns of these tables unlike each other; two statements.
 
-    The tables have the same columns; ``names`` are what the page calls them.
+    The tables have the same columns; ``names`` are what the page calls them. ``for_others`` than members,
+    who see ratios alone: without settings, durations and facts of machines.
     """
+    if for_others:
+        places = different_places([column for column, _ in names])
+        return [*places, *(single_sessions(tables, names).doubts if tables else [])]
     rows = [row for table in tables for row in table.rows]
     columns = [tables[0].base, *tables[0].columns] if tables else []
     newest = newest_runs(columns, ((row.key, row.sides) for row in rows))
@@ -150,12 +160,14 @@ class SingleSessions:
 
     ``sides`` are the name of each side, the base first, how many of its values are so, and how many it has.
     ``blind`` of the ``compared`` pairs have nothing else on either side. ``subject`` is what is compared.
+    ``assumed``: of some nobody said the start.
     """
 
     sides: Sequence[tuple[str, int, int]]
     blind: int
     compared: int
     subject: str = "version"
+    assumed: bool = False
 
     @classmethod
     def of(cls, rows: Sequence[Row], names: Sequence[str], *, subject: str = "version") -> "SingleSessions":
@@ -176,7 +188,8 @@ class SingleSessions:
             if row.base:
                 values[0] += 1
                 alone[0] += all(of_base) and session_count(row.base) == 1
-        return cls(list(zip(names, alone, values, strict=True)), blind, compared, subject)
+        assumed = any(is_of_assumed_starts(one) for row in rows for one in row.comparisons)
+        return cls(list(zip(names, alone, values, strict=True)), blind, compared, subject, assumed)
 
     @property
     def is_everything(self) -> bool:
@@ -190,7 +203,9 @@ class SingleSessions:
 
     @property
     def remedy(self) -> str:
-        """Say what would change that."""
+        """Say what would change that; empty where ``doubts`` do."""
+        if self.assumed:
+            return ""
         wanted = [name for name, alone, _ in self.sides if alone]
         *first, last = wanted if len(wanted) <= _MAX_NAMED else ["each"]
         of = f"{', of '.join(first)} and of {last}" if first else last
@@ -199,11 +214,14 @@ class SingleSessions:
     @property
     def headline(self) -> str:
         """Say both where nothing can be judged; else empty."""
-        return f"One session each: {self.reason}. {self.remedy}" if self.is_everything else ""
+        which = "Assumed starts" if self.assumed else "One session each"
+        return f"{which}: {self.reason}. {self.remedy}".rstrip() if self.is_everything else ""
 
     @property
     def doubts(self) -> list[Doubt]:
         """Count the values, side by side."""
+        if self.assumed:
+            return [Doubt(STARTS_ASSUMED)]
         sides = [one for one in self.sides if one[1]] if self.blind else []
         if not sides:
             return []

@@ -1,42 +1,69 @@
 """May this be merged, or released? A commit or release against another, by metric and place.
 
 Every row is judged by the history of its series, or where that has none, by that of the base: how much it
-scatters when nothing changes is known from the groups before, so that a single run says something.
+scatters when nothing changes is known from the groups before, so that a single run says something. The
+base of a branch is the level of its newest groups. A row that is certainly worse fails, and what passes
+excludes a loss.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
-from statistics import median
+from itertools import pairwise
+from math import log
+from statistics import fmean, median
 from typing import Any, Final, Literal
 
+import numpy as np
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, cells_of_runs
+from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, Span, cells_of_runs
 from benchdash.regressions.comparison.gate_sides import GateError, GateSide, GateSides, Question, find_sides
 from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseFloor
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
+from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison
+from benchdash.regressions.detection.excluded_losses import (
+    MAX_SESSIONS,
+    Logs,
+    LossEvidence,
+    RowSessions,
+    evidence_of_rows,
+    mean_of,
+)
+from benchdash.regressions.detection.level_scatter import MIN_WORTH
+from benchdash.regressions.detection.noise import MIN_SD
+from benchdash.regressions.detection.paired_sessions import MIN_SESSIONS
 from benchdash.regressions.detection.shifts import find_shifts
 from benchdash.regressions.models import FailingPlace
-from benchdash.regressions.options import Margins, equivalence_margin
+from benchdash.regressions.options import GateMargins, Margins, equivalence_margin, gate_margins
 from benchdash.regressions.release_lines import line_before
 from benchdash.regressions.watched_metrics import MetricRules, rules_of
 from benchdash.results.controls import control_build, is_control
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.place import Place
-from benchdash.results.points import Point, histories, order_of
+from benchdash.results.points import Point, first_known, histories, order_of
 from benchdash.results.queries import find_series
 from benchdash.results.readings import LOWER
+from benchdash.results.sessions import counting, number_apart
 from benchdash.results.workload_groups import Grouping, grouping_of
 
 __all__ = ["Gate", "GateError", "GateRow", "GateVerdict", "Question", "decide"]
 
 GateVerdict = Literal["pass", "fail", "unknown"]
 
-_SETTLED: Final = frozenset({"better", "worse", "same"})
+_MAX_NAMED: Final = 3
+_SETTLED: Final = frozenset({"better", "same"})
+
+MAX_LEVEL: Final = 20
+"""Groups of a branch before a step, the newest ones, whose level is the base."""
+
+MAX_P_OF_LEVEL: Final = 0.01
+"""Against a level, which is known well, moods of a machine stand out, too: a row fails below this p."""
+
+_MAX_HISTORY: Final = 36  # of groups that tell of the noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +72,24 @@ class GateRow:
 
     ``is_of_machine``: the control that was measured beside it is worse, too, and what is lost beyond that
     is not certain. The verdict of the row is then unknown, for it may be the machine that changed.
+    ``evidence`` says which loss is excluded, and passes where that is ``margin``; None where nothing tells.
     """
 
     series: Series
     row: Row
     is_of_machine: bool = False
+    margin: float = 0.0
+    evidence: LossEvidence | None = None
+
+    @property
+    def bound(self) -> float | None:
+        """The relative change of speed that is excluded, as all below it is."""
+        return self.evidence.bound if self.evidence else None
+
+    @property
+    def passes(self) -> bool:
+        """Tell whether a loss is excluded; counts are judged by their verdict alone."""
+        return self.verdict in _SETTLED if self.bound is None else self.bound > -self.margin
 
     @property
     def verdict(self) -> str:
@@ -60,9 +100,11 @@ class GateRow:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """``more_sessions`` of each side would settle an unknown verdict; None where that cannot be said.
+    """``evidence`` is that of the mean of the rows, and ``nights`` are groups in the level of a base.
 
-    ``missing`` are series that the base has and the other side lacks, at places where it was measured.
+    ``wanted_sessions`` more would settle an unknown verdict, one above MAX_SESSIONS for all above; None where
+    that cannot be said. ``missing`` are series that the base has and the other side lacks, at places where it
+    was measured.
     ``unmeasured`` are workloads that were asked for and that neither side has.
     ``bases`` name what it was held against. ``set_aside`` counts the places whose analysis fails.
     """
@@ -74,8 +116,24 @@ class Gate:
     missing: tuple[Series, ...]
     unmeasured: tuple[str, ...]
     bases: tuple[str, ...]
-    more_sessions: int | None
+    margins: GateMargins
+    evidence: LossEvidence | None
+    nights: int
+    excludes_losses: bool
+    wanted_sessions: int | None
     set_aside: int = 0
+
+    @property
+    def more_sessions(self) -> int | None:
+        """How many more sessions would settle it, where somebody would measure as many."""
+        wanted = self.wanted_sessions
+        return wanted if wanted is not None and wanted <= MAX_SESSIONS else None
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """The relative changes of speed that are excluded, of any row and of the mean."""
+        of_rows = [one.bound for one in self.rows if one.bound is not None]
+        return {"row": min(of_rows, default=None), "mean": self.evidence.bound if self.evidence else None}
 
     def while_waiting(self) -> "Gate":
         """Return the same where results are still to be read, which may make it worse."""
@@ -101,13 +159,22 @@ class _Pair:
     base_series: Series | None
     before: Sequence[Point]
     of_base: Sequence[Point]
+    levels: Sequence[Sequence[Point]] = ()
+
+    @property
+    def level(self) -> Sequence[Point]:
+        """The newest groups of the base that lie at one level, where it is a branch with a history."""
+        return self.levels[-1][-MAX_LEVEL:] if self.levels else ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
+    """``unplaced`` names versions of which nobody knows whether they come before the subject."""
+
     pairs: Sequence[_Pair] = ()
     missing: Sequence[Series] = ()
     controls: Sequence[Series] = ()
+    unplaced: Sequence[str] = ()
 
 
 def decide(project: Project, question: Question) -> Gate:
@@ -123,13 +190,22 @@ def decide(project: Project, question: Question) -> Gate:
         if not is_analysed:
             failing = FailingPlace.objects.filter(product=sides.product, branch__in=streams)
             set_aside = failing.exclude(set_aside_at=None).count()
-    rows: list[GateRow] = []
+    rows, mean, allowed = list[GateRow](), None, gate_margins(project)
+    pairs: Sequence[_Pair] = ()
     if found.pairs:
         margins = Margins(equivalence_margin(project), rules)
-        rows = _rows(found, margins=margins, grouping=grouping_of(project))
+        known = _cells(found)
+        pairs = [_without_level(pair, known) if pair.level else pair for pair in found.pairs]
+        rows = _rows(pairs, known, margins=margins, allowed=allowed, grouping=grouping_of(project))
+        rows, mean = _with_evidence(rows, {pair.series.pk: pair for pair in pairs})
     measured = {one.workload.name for one in (*(pair.series for pair in found.pairs), *found.missing)}
     unmeasured = tuple(name for name in dict.fromkeys(question.workloads) if name not in measured)
-    verdict = _verdict(rows, (*found.missing, *unmeasured))
+    if found.unplaced:
+        sides = replace(sides, base_trouble=_without_order(found.unplaced))
+    lacking = (*found.missing, *unmeasured, *filter(None, [sides.base_trouble]))
+    excludes_losses = all(one.passes for one in rows if one.verdict)
+    excludes_losses &= mean is None or mean.bound > -allowed.mean
+    verdict = _verdict(rows, excludes_losses=excludes_losses, lacking=lacking)
     return Gate(
         sides=sides,
         verdict=verdict,
@@ -138,8 +214,21 @@ def decide(project: Project, question: Question) -> Gate:
         missing=tuple(found.missing),
         unmeasured=unmeasured,
         bases=_base_names(sides, found.pairs),
-        more_sessions=_more_sessions(rows) if verdict == "unknown" else 0,
+        margins=allowed,
+        evidence=mean,
+        nights=max((len(pair.level) for pair in pairs), default=0),
+        excludes_losses=excludes_losses,
+        wanted_sessions=_wanted_sessions(rows, mean, allowed) if verdict == "unknown" else 0,
         set_aside=set_aside,
+    )
+
+
+def _without_order(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_NAMED
+    listed = ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"nobody said how {listed} and the other releases follow each other: say on the page Versions by"
+        " which number each sorts or when it was released, or ask with base"
     )
 
 
@@ -179,9 +268,33 @@ def _found(project: Project, sides: GateSides, rules: MetricRules, workloads: Se
     own = [one for one in watched if Place.of(one) in lines]
     others = _others(project, watched, lines, sides)
     # Read once: a series may be of both.
-    points = histories({one.pk: one for one in (*own, *others)})
+    points: Mapping[int, Sequence[Point]] = histories({one.pk: one for one in (*own, *others)})
+    unplaced: Sequence[str] = ()
+    if not base and not subject.branch:
+        points, unplaced = _in_order(own, points, _membership(subject))
     pairs, missing = _matched(own, others, points, sides)
-    return _Found(pairs, missing, [one for one in beside if is_control(one.build)])
+    return _Found(pairs, missing, [one for one in beside if is_control(one.build)], unplaced)
+
+
+def _in_order(
+    own: Sequence[Series], points: Mapping[int, Sequence[Point]], is_subject: Callable[[Point], bool]
+) -> tuple[Mapping[int, Sequence[Point]], Sequence[str]]:
+    """Leave out releases that are not known to come before the subject, or after it.
+
+    Return with the points the names of versions that may come before it where nothing else does; or its own.
+    """
+    kept, unplaced = dict(points), dict[str, None]()
+    for one in own:
+        found = points[one.pk]
+        first = first_known((point.version for point in found), "")
+        kept[one.pk] = found[first:]
+        before = found[:first]
+        if of_subject := [point for point in before if is_subject(point)]:
+            kept[one.pk], before = of_subject, of_subject
+        elif not any(map(is_subject, found[first : first + 1])):
+            continue
+        unplaced |= {point.version.version: None for point in before}
+    return kept, list(unplaced)
 
 
 def _measured(series: Any, side: GateSide) -> list[Series]:
@@ -258,7 +371,9 @@ def _matched(
         if one.pk in groups:
             against, base = held.get(_what(one), (None, None))
             history = [p for p in points[against.pk] if not is_subject(p)] if against else []
-            pairs.append(_Pair(one, points[one.pk][groups[one.pk]], base, against, before[one.pk], history))
+            group = points[one.pk][groups[one.pk]]
+            levels = _levels(base, history) if against and against.branch else ()
+            pairs.append(_Pair(one, group, base, against, before[one.pk], history, levels))
     return pairs, _missing({_what(pair.series) for pair in pairs}, held, sides)
 
 
@@ -341,17 +456,20 @@ class _Cells:
     controls: Mapping[tuple[Place, str], Mapping[RowKey, Cell]]
 
 
-def _rows(found: _Found, *, margins: Margins, grouping: Grouping) -> list[GateRow]:
+def _rows(
+    pairs: Iterable[_Pair], known: _Cells, *, margins: Margins, allowed: GateMargins, grouping: Grouping
+) -> list[GateRow]:
     """Compare in one table for each metric at each place, over which p is adjusted."""
-    known = _cells(found)
     tables: dict[tuple[Place, str], dict[RowKey, _Pair]] = defaultdict(dict)
-    for pair in found.pairs:
+    for pair in pairs:
         one = pair.series
         tables[Place.of(one).of_every_stream, one.metric][one.workload.name, one.threads] = pair
     rows: list[GateRow] = []
     for (place, metric), of_table in tables.items():
-        bases = {key: known.bases[pair.series.pk] for key, pair in of_table.items() if pair.base}
         groups = {key: known.groups[pair.series.pk] for key, pair in of_table.items()}
+        bases = {
+            key: _base_cell(pair, known.bases[pair.series.pk]) for key, pair in of_table.items() if pair.base
+        }
         beside = place._replace(build=control_build(place.build))
         control = known.controls.get((beside, metric), {})
         margin = margins.of(metric, (cell.value for cell in bases.values()))
@@ -363,21 +481,76 @@ def _rows(found: _Found, *, margins: Margins, grouping: Grouping) -> list[GateRo
             group_of=grouping.of,
             control=control,
         )
-        rows += [_judged(of_table[row.key], row, control.get(row.key), margin) for row in compared]
+        for row in compared:
+            judged = _judged(of_table[row.key], row, control.get(row.key), margin)
+            rows.append(replace(judged, margin=max(allowed.row, margin)))
     return rows
 
 
-def _judged(pair: _Pair, row: Row, control: Cell | None, margin: float) -> GateRow:
-    """Take back that a row is worse where the control of the same sessions is, and no certain loss is left.
+def _levels(base: Point | None, history: Sequence[Point]) -> Sequence[Sequence[Point]]:
+    """Split the groups up to a base where the level changes; nothing where they tell too little of the noise.
 
+    A base that is no newer than a step is a level of its own.
+    """
+    if base is None:
+        return ()
+    at = next(at for at, point in enumerate(history) if point.position == base.position)
+    alike = [point for point in history[: at + 1] if point.content_id == base.content_id]
+    points = alike[-_MAX_HISTORY:]
+    counts = counting([point.received_at for point in points], of_branch=True).tolist()
+    points = [point for point, does_count in zip(points, counts, strict=True) if does_count]
+    if not points or min(min(point.values) for point in points) <= 0:
+        return ()
+    starts = [0, *(shift.index for shift in find_shifts([point.value for point in points]))]
+    apart = number_apart([point.time.timestamp() for point in points], settings.SESSION_GAP_S)
+    if apart - len(starts) < MIN_WORTH:
+        return ()
+    return [points[begin:end] for begin, end in pairwise([*starts, len(points)])]
+
+
+def _without_level(pair: _Pair, known: _Cells) -> _Pair:
+    """Hold a group against the base alone where both were measured in the same sessions."""
+    group, base = known.groups[pair.series.pk], known.bases[pair.series.pk]
+    shared = {session for _, session in _near(base, group.spans)}
+    return replace(pair, levels=()) if len(shared) >= MIN_SESSIONS else pair
+
+
+def _base_cell(pair: _Pair, cell: Cell) -> Cell:
+    """Return the level of the base for a cell, where it is the level of a branch."""
+    if not pair.level:
+        return cell
+    values = tuple(value for point in pair.level for value in point.values)
+    return cell._replace(
+        value=median(point.value for point in pair.level),
+        n=len(values),
+        values=values,
+        tool_interval=None,
+        # A name may come back in another night.
+        sessions=tuple(f"{at} {name}" for at, point in enumerate(pair.level) for name in point.sessions),
+        forks=(),
+        spans=(),
+    )
+
+
+def _judged(pair: _Pair, row: Row, control: Cell | None, margin: float) -> GateRow:
+    """Take back that a row is worse where that is not certain.
+
+    So it is where the control of the same sessions is worse, too, and no certain loss is left beyond it.
     A control scatters as well: in a slow hour it loses somewhat more or somewhat less than what is tested.
     So the interval of the row has to lie beyond the loss of the control, and not its middle alone.
     """
     [comparison] = row.comparisons
     [group] = row.cells
-    if not (comparison and comparison.verdict == "worse" and comparison.ratio and control):
+    if not (comparison and comparison.verdict == "worse" and comparison.ratio):
         return GateRow(pair.series, row)
-    before, after = _beside(control, row.base), _beside(control, group)
+    unsettled = comparison._replace(verdict="unknown", more_runs=None)
+    if pair.level and (comparison.p or 0) >= MAX_P_OF_LEVEL:
+        return GateRow(pair.series, replace(row, comparisons=(unsettled,)))
+    if not control:
+        return GateRow(pair.series, row)
+    starts = [point.time.timestamp() for point in pair.level]
+    of_base = [(start, start) for start in starts] or (row.base.spans if row.base else ())
+    before, after = _beside(control, of_base), _beside(control, group.spans if group else ())
     if not before or not after:
         return GateRow(pair.series, row)
     is_lower = row.direction == LOWER
@@ -387,21 +560,23 @@ def _judged(pair: _Pair, row: Row, control: Cell | None, margin: float) -> GateR
     )
     if of_control >= 1 or (middle / of_control < 1 - margin and end / of_control < 1):
         return GateRow(pair.series, row)
-    unsettled = comparison._replace(verdict="unknown", more_runs=None)
     return GateRow(pair.series, replace(row, comparisons=(unsettled,)), is_of_machine=True)
 
 
-def _beside(control: Cell, cell: Cell | None) -> float | None:
-    """Return the level of a control in the sessions of a cell; None where it was not measured beside it."""
-    if cell is None or not cell.spans:
-        return None
-    gap = settings.SESSION_GAP_S
-    near = [
-        value
-        for value, span in zip(control.values, control.spans, strict=True)
-        if any(span[1] >= began - gap and span[0] <= ended + gap for began, ended in cell.spans)
-    ]
+def _beside(control: Cell, spans: Sequence[Span]) -> float | None:
+    """Return the level of a control in sessions; None where it was not measured beside them."""
+    near = [value for value, _ in _near(control, spans)]
     return median(near) or None if near else None
+
+
+def _near(cell: Cell, spans: Sequence[Span]) -> list[tuple[float, str]]:
+    """Return the values of a cell, with their sessions, that were measured around these times."""
+    gap = settings.SESSION_GAP_S
+    return [
+        (value, session)
+        for value, session, span in zip(cell.values, cell.sessions, cell.spans, strict=True)
+        if any(span[1] >= began - gap and span[0] <= ended + gap for began, ended in spans)
+    ]
 
 
 def _row_of(series: Series) -> SeriesRow:
@@ -446,7 +621,7 @@ def _control_runs(found: _Found) -> set[int]:
     """Return the runs of the newest control at each place that were measured around what is compared."""
     if not found.controls:
         return set()
-    points = [point for pair in found.pairs for point in (pair.group, pair.base) if point]
+    points = [point for pair in found.pairs for point in (pair.group, pair.base, *pair.level) if point]
     gap = timedelta(seconds=settings.SESSION_GAP_S)
     measured = Measurement.objects.filter(
         series__in=[one.pk for one in found.controls],
@@ -456,10 +631,13 @@ def _control_runs(found: _Found) -> set[int]:
     place_of = {one.pk: Place.of(one).of_every_stream for one in found.controls}
     # A control may be sent with the commit of each night, and keeps its version.
     version = ("run__version__sort_key", "run__version__version")
-    runs: dict[Place, dict[tuple[str, str], set[int]]] = defaultdict(lambda: defaultdict(set))
+    newest: dict[Place, tuple[str, str]] = {}
+    runs: dict[tuple[Place, str], set[int]] = defaultdict(set)
     for series, run, *of_version in measured.values_list("series_id", "run_id", *version):
-        runs[place_of[series]][of_version[0], of_version[1]].add(run)
-    return {run for of_place in runs.values() for run in of_place[max(of_place)]}
+        place, (key, text) = place_of[series], of_version
+        newest[place] = max(newest.get(place, ("", "")), (key, text))
+        runs[place, text].add(run)
+    return {run for place, (_, text) in newest.items() for run in runs[place, text]}
 
 
 def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:
@@ -469,16 +647,83 @@ def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:
 def _floor(pair: _Pair) -> NoiseFloor | None:
     """Return what the history of the series tells of its noise, or else that of the base."""
     times = [point.time.timestamp() for point in (pair.group, pair.base) if point]
-    for history in (pair.before, pair.of_base):
+    for history, series in ((pair.before, pair.series), (pair.of_base, pair.base_series)):
         values = [point.value for point in history]
         starts = {shift.index for shift in find_shifts(values)} if values else set()
-        if floor := Levels.of(history, starts).floor((min(times), max(times))):
+        levels = Levels.of(history, starts, of_branch=bool(series and series.branch))
+        if floor := levels.floor((min(times), max(times))):
             return floor
     return None
 
 
-def _verdict(rows: Sequence[GateRow], lacking: Collection[object]) -> GateVerdict:
-    """Only a certain loss fails, and only what is certainly no loss passes: one session decides nothing.
+# --- which loss is excluded ---------------------------------------------------------------------------------
+
+
+def _with_evidence(
+    rows: Sequence[GateRow], pairs: Mapping[int, _Pair]
+) -> tuple[list[GateRow], LossEvidence | None]:
+    """Return the rows with the evidence of each, and that of the mean of all that have any."""
+    told: dict[int, LossEvidence] = {}
+    parts: list[tuple[int, LossEvidence]] = []
+    of_place: dict[Place, dict[int, RowSessions]] = defaultdict(dict)
+    for one in rows:
+        pair = pairs[one.series.pk]
+        [comparison], [cell] = one.row.comparisons, one.row.cells
+        if one.is_of_machine or not comparison or not cell or not one.row.base:
+            continue
+        if sessions := _row_sessions(pair, one.row, cell, comparison):
+            of_place[Place.of(one.series).of_every_stream][one.series.pk] = sessions
+        elif evidence := _evidence_of(comparison, one.row, cell, one.row.base):
+            told[one.series.pk] = evidence
+            parts.append((1, evidence))
+    for of_rows in of_place.values():
+        found, mean = evidence_of_rows(list(of_rows.values()))
+        told |= zip(of_rows, found, strict=True)
+        parts.append((len(of_rows), mean))
+    judged = [replace(one, evidence=told.get(one.series.pk)) for one in rows]
+    return judged, mean_of(parts) if parts else None
+
+
+def _row_sessions(pair: _Pair, row: Row, cell: Cell, comparison: Comparison) -> RowSessions | None:
+    """Return the sessions of a row whose base is the level of a branch; None for any other."""
+    if not pair.level or comparison.basis not in ("history", "sessions") or min(pair.group.values) <= 0:
+        return None
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
+    sign = -1 if row.direction == LOWER else 1
+    *others, last = pair.levels
+    return RowSessions(
+        measured=_logs([pair.group], sign),
+        base=_logs(pair.level, sign),
+        others=[_logs(one, sign) for one in (*others, last[:-MAX_LEVEL]) if one],
+        min_sd=max(
+            MIN_SD,
+            kernel.rounding_sd(np.array([point.value for point in (*pair.level, pair.group)])),
+            cell.tool_interval.sd if cell.tool_interval else 0.0,
+        ),
+    )
+
+
+def _logs(points: Sequence[Point], sign: int) -> Logs:
+    by_session: dict[Hashable, list[float]] = defaultdict(list)
+    for point in points:
+        for value, session in zip(point.values, point.sessions, strict=True):
+            by_session[point.position, session].append(sign * log(value))
+    return {session: fmean(found) for session, found in by_session.items()}
+
+
+def _evidence_of(comparison: Comparison, row: Row, cell: Cell, base: Cell) -> LossEvidence | None:
+    """Take the evidence of a tested comparison: of releases, or of what was measured in the same sessions."""
+    if comparison.basis in UNTESTED_BASES or not comparison.low or not comparison.high:
+        return None
+    low, high = log(comparison.low), log(comparison.high)
+    if row.direction == LOWER:
+        low, high = -high, -low
+    return LossEvidence.of_interval(low, high, cell.independent or cell.n, base.independent or base.n)
+
+
+def _verdict(rows: Sequence[GateRow], *, excludes_losses: bool, lacking: Collection[object]) -> GateVerdict:
+    """Only a certain loss fails, and only what excludes the losses that matter passes.
 
     What the base has and the other side lacks may be what became slower, or what crashed. A workload that
     was asked for and that nobody measured may be misspelt.
@@ -486,9 +731,19 @@ def _verdict(rows: Sequence[GateRow], lacking: Collection[object]) -> GateVerdic
     verdicts = {one.verdict for one in rows if one.verdict}
     if "worse" in verdicts:
         return "fail"
-    return "pass" if verdicts and verdicts <= _SETTLED and not lacking else "unknown"
+    return "pass" if verdicts and excludes_losses and not lacking else "unknown"
 
 
-def _more_sessions(rows: Sequence[GateRow]) -> int | None:
-    wanted = [comparison.more_runs for one in rows for comparison in one.row.comparisons if comparison]
+def _wanted_sessions(rows: Sequence[GateRow], mean: LossEvidence | None, allowed: GateMargins) -> int | None:
+    """Return how many more sessions would settle all rows and the mean; see LossEvidence.more_sessions."""
+    compared = [one for one in rows if one.verdict and not one.is_of_machine]
+    wanted = [
+        one.evidence.more_sessions(one.margin, len(compared))
+        if one.evidence
+        else one.row.comparisons[0].more_runs  # type: ignore[union-attr]
+        for one in compared
+        if not one.passes
+    ]
+    if mean and mean.bound <= -allowed.mean:
+        wanted.append(mean.more_sessions(allowed.mean))
     return max((number for number in wanted if number), default=None)

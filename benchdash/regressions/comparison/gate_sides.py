@@ -7,6 +7,7 @@ from typing import Final
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from benchdash.accounts.models import Project
+from benchdash.results.branches import branch_called
 from benchdash.results.models import Product, PullRequest, Run, VersionPlace
 from benchdash.results.pull_requests import MAX_DIGITS, PREFIX, branch_of, is_of_pull_request, number_in
 from benchdash.results.queries import ids_called
@@ -142,6 +143,7 @@ def find_sides(project: Project, asked: Question) -> GateSides:
 
 def _checked(question: Question) -> Question:
     """Join what says the branch. Raises GateError where parts of a question contradict each other."""
+    question = replace(question, branch=question.branch and branch_called(question.branch))
     if question.version and question.commit:
         raise GateError("version", "ask about a commit or about a version, not about both")
     if question.version and (question.branch or question.pull_request is not None):
@@ -253,14 +255,14 @@ def _base(places: QuerySet[VersionPlace], asked: str, subject: GateSide, into: s
             commits.add((0, commit, branch))
         if not branch and version in _texts(text):
             versions.add(version)
-        if branch == text:
+        if branch == branch_called(text):
             branches.add(branch)
     if commits and kind in ("", "commit") and beginning:
         found["commit"] = _base_commit(beginning, commits, subject, into)
     if versions and kind in ("", "version"):
         found["version"] = GateSide(version=text if text in versions else min(versions))
     if branches and kind in ("", "branch") and text:
-        found["branch"] = GateSide(branch=text)
+        found["branch"] = GateSide(branch=branch_called(text))
     if not found:
         raise GateError(
             "base", f"there is no run of {text[:100]!r}, neither as a commit nor as a release nor as a branch"
@@ -279,7 +281,7 @@ def _texts(text: str) -> set[str]:
 
 
 def _means(text: str) -> Q:
-    meant = Q(branch=text) | Q(branch="", version__version__in=_texts(text))
+    meant = Q(branch=branch_called(text)) | Q(branch="", version__version__in=_texts(text))
     return meant | Q(commit__startswith=text.lower()) if COMMIT.fullmatch(text.lower()) else meant
 
 

@@ -9,20 +9,37 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from benchdash.regressions.comparison.gate import Gate, GateRow
 from benchdash.regressions.comparison.markdown_text import plain, table_lines
 from benchdash.regressions.comparison.verdict_words import (
+    STARTS_ASSUMED,
     counts_in_words,
-    settling,
+    is_of_assumed_starts,
     side_of,
     words,
     would_settle,
 )
+from benchdash.regressions.detection.excluded_losses import MAX_SESSIONS
 from benchdash.results.models import Series
-from benchdash.results.wording import NOTHING, change, counted, metric_name, number, p_value, unit_words
+from benchdash.results.wording import (
+    NO_BREAK,
+    NOTHING,
+    change,
+    counted,
+    metric_name,
+    number,
+    p_value,
+    unit_words,
+)
 
 _MAX_CHANGED: Final = 20
 _MAX_OTHERS: Final = 100
 _MAX_NAMED: Final = 5
 _ASK_OF_BRANCH: Final = " What was measured on a branch is asked for by branch or commit."
 _ORDER: Final = ("worse", "likely_worse", "better", "likely_better")
+TOO_NOISY: Final = (
+    f"Sessions scatter so much that more than {MAX_SESSIONS} would be needed: measure both sides in"
+    " turns beside a control, measure on a quieter machine, or set wider margins of the gate."
+)
+"""What helps where more sessions are no help."""
+
 _NOT_XML: Final = re.compile(
     "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]"
 )
@@ -38,13 +55,47 @@ def summary(gate: Gate) -> str:
         return f"Fail: {name} is worse than {against} in {worse} of {counted(compared, 'row')}."
     if gate.verdict == "pass":
         better = counts.count("better")
-        rest = f", better in {better}" if better else ""
-        return f"Pass: {name} is no worse than {against} in any of {counted(compared, 'row')}{rest}."
+        rest = f", {better} of them better" if better else ""
+        return f"Pass: {name} against {against}: {_excluded(gate, compared)}{rest}."
     if not gate.rows:
         return f"Unknown: {_nothing_of(gate)}."
     if not compared:
         return f"Unknown: there is nothing to hold {name} against."
     return f"Unknown: {name} against {against}: {counts_in_words(counts)}."
+
+
+def _excluded(gate: Gate, rows: int) -> str:
+    """``no row lost 10 %, the mean of 24 rows lost less than 3 %``."""
+    of_row, of_mean = _margins(gate)
+    if rows == 1:
+        return f"its row lost less than {of_mean}"
+    return f"no row lost {of_row}, the mean of {counted(rows, 'row')} lost less than {of_mean}"
+
+
+def _margins(gate: Gate) -> tuple[str, str]:
+    """Write the losses to exclude; of a row the largest, where a metric has a margin of its own."""
+    of_row = max([gate.margins.row, *(one.margin for one in gate.rows)])
+    return _loss(of_row), _loss(gate.margins.mean)
+
+
+def _loss(share: float) -> str:
+    return f"{round(100 * share, 1):g}{NO_BREAK}%"
+
+
+def _bounds(gate: Gate) -> str:
+    """Say which losses are excluded, and which are to be where those are too large."""
+    of_row, of_mean = (None if bound is None else _loss(max(-bound, 0.0)) for bound in gate.bounds.values())
+    if of_row is None or of_mean is None or (gate.verdict == "unknown" and gate.excludes_losses):
+        return ""
+    level = f" against its level over {counted(gate.nights, 'night')}" if gate.nights else ""
+    compared = sum(bool(one.verdict) for one in gate.rows)
+    if compared == 1:
+        said = f"The row lost {of_mean} at most{level}"
+    else:
+        rows = counted(compared, "row")
+        said = f"No row lost more than {of_row}{level}, nor the mean of {rows} more than {of_mean}"
+    to_pass = f"; to pass, {_margins(gate)[0]} and {_margins(gate)[1]} are to be excluded"
+    return f"{said} (95{NO_BREAK}% sure){to_pass if gate.verdict == 'unknown' else ''}."
 
 
 def _nothing_of(gate: Gate) -> str:
@@ -100,11 +151,19 @@ def _reasons(gate: Gate) -> Iterator[str]:
             f"{counted(len(of_machine), 'row')} worse, but so is the control of the same sessions, a build"
             f" that never changes, and what is lost beyond it is not certain: {_named(of_machine)}."
         )
-    unsettled = [one for one in gate.rows if one.verdict == "unknown" and not one.is_of_machine]
+    unsettled = [
+        one for one in gate.rows if one.verdict == "unknown" and not (one.is_of_machine or one.passes)
+    ]
     if unsettled:
         yield f"{counted(len(unsettled), 'row')} not enough to tell: {_named(unsettled)}."
+    if any(is_of_assumed_starts(one) for row in gate.rows for one in row.row.comparisons):
+        yield STARTS_ASSUMED
+    if bounds := _bounds(gate):
+        yield bounds
     if gate.more_sessions:
         yield f"{would_settle(gate.more_sessions, 'it')}."
+    elif gate.wanted_sessions:
+        yield TOO_NOISY
     if not gate.is_analysed:
         yield "Results are still being read or analysed: ask again."
     if gate.set_aside:
@@ -238,6 +297,9 @@ def junit(gate: Gate, *, url: str) -> str:
         "product": gate.sides.product.name if gate.sides.product else "",
         "of": gate.sides.subject.name,
         "base": ", ".join(gate.bases),
+        **{
+            f"bound of {name}": "" if bound is None else f"{bound:.4f}" for name, bound in gate.bounds.items()
+        },
         "url": url,
     }
     for name, value in said.items():
@@ -256,15 +318,16 @@ def _whole(gate: Gate) -> Element:
 
 def _case(one: GateRow) -> Element:
     case = _named_case(one.series)
-    [comparison] = one.row.comparisons
     _, _, _, _, base, measured, changed, p, verdict = _row(one)
     said = f"{verdict}: {changed}, {base} to {measured} {one.row.unit}, p {p}"
     if one.verdict == "worse":
         failure = SubElement(case, "failure", {"message": _xml(said), "type": "worse"})
         failure.text = _xml(f"{_name(one.series)} at {place_words(one.series)}: {said}")
-    elif one.verdict not in ("same", "better"):
-        more = settling(comparison) if comparison and not one.is_of_machine else ""
-        SubElement(case, "skipped", {"message": _xml("; ".join(filter(None, (said, more))))})
+    elif not one.passes:
+        excluded = (
+            "" if one.bound is None else f"; a loss of more than {_loss(max(-one.bound, 0.0))} is excluded"
+        )
+        SubElement(case, "skipped", {"message": _xml(said + excluded)})
     return case
 
 

@@ -39,6 +39,7 @@ from benchdash.results.distributions import (
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.points import read_sessions
 from benchdash.results.readings import LOWER
+from benchdash.results.sessions import receipts
 
 SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
 """The percentiles that are shown and compared."""
@@ -308,7 +309,10 @@ def _merged_runs(
         return None
     of_session: dict[str, list[Distribution]] = defaultdict(list)
     for one in told:
-        of_session[sessions[one.run_id]].append(read[one.run_id, one.source])
+        session, (_, branch, *_) = sessions[one.run_id], one.column
+        # Sessions that do not count are one, of which there is no test.
+        counts = branch or not receipts([session])
+        of_session[session if counts else ""].append(read[one.run_id, one.source])
     return _MergedRuns(group, list(map(merged, of_session.values())), len(told))
 
 

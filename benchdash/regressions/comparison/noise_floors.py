@@ -9,7 +9,7 @@ or one of them is older, and it moves more than once, it scatters as much as it 
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from statistics import median
@@ -25,7 +25,7 @@ from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.queries import beginnings
 from benchdash.results.points import Point, read_points
 from benchdash.results.pull_requests import is_of_pull_request
-from benchdash.results.sessions import number_apart
+from benchdash.results.sessions import counting, number_apart
 
 # Only the newest runs of a series count, because noise changes with time.
 _MAX_RUNS: Final = 36
@@ -87,11 +87,29 @@ class Levels:
         points: Sequence[Point],
         starts: Collection[int],
         names: Sequence[Hashable] = (),
+        *,
+        of_branch: bool,
     ) -> "Levels":
-        """Take the levels of points; without ``names`` no group can be left out later."""
+        """Take the levels of points that count; without ``names`` no group can be left out later."""
         runs = median([point.independent for point in points]) if points else 1
         times = [point.time.timestamp() for point in points]
-        return cls([point.value for point in points], names, runs, starts, times)
+        levels = cls([point.value for point in points], names, runs, starts, times)
+        return levels.counting([point.received_at for point in points], of_branch=of_branch)
+
+    def counting(self, received_at: Sequence[float] | Floats, *, of_branch: bool) -> "Levels":
+        """Leave out the groups that do not count, by when they were received (``results.sessions``)."""
+        counts = counting(received_at, of_branch=of_branch)
+        if counts.all():
+            return self
+        kept = np.flatnonzero(counts).tolist()
+        starts = np.searchsorted(kept, sorted(self.starts)).tolist()
+        return replace(
+            self,
+            values=[self.values[at] for at in kept],
+            names=[self.names[at] for at in kept] if len(self.names) else (),
+            starts={start for start in starts if start < len(kept)},
+            times=[self.times[at] for at in kept],
+        )
 
     def joined(self, other: "Levels") -> "Levels":
         """Take the groups of both for one level."""
@@ -261,7 +279,7 @@ def _levels(series: Collection[SeriesRow]) -> list[Levels]:
     points = read_points({one.id: one for one in series}, newest=_MAX_RUNS, intervals=False)
     independent = points.independent
     version_ids = points.version_ids
-    times = points.runs.started_at[points.first]
+    times, received_at = points.runs.started_at[points.first], points.received_at
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))
     starts: dict[int, set[int]] = defaultdict(set)
     index_of = {pk: at for at, pk in enumerate(ids)}
@@ -276,6 +294,6 @@ def _levels(series: Collection[SeriesRow]) -> list[Levels]:
             runs=float(np.median(independent[begin:end])) if begin < end else 1,
             starts=starts[at],
             times=times[begin:end].tolist(),
-        )
-        for at, (begin, end) in enumerate(pairwise(ends.tolist()))
+        ).counting(received_at[begin:end], of_branch=bool(one.branch))
+        for at, (one, (begin, end)) in enumerate(zip(series, pairwise(ends.tolist()), strict=True))
     ]

@@ -130,8 +130,9 @@ def summary(tables: Sequence[ComparisonTable], base: str, other: str, *, are_run
     main = claims[main_metric({metric: len(claim.rows) for metric, claim in claims.items()})]
     single = SingleSessions.of(main.rows, [base, other])
     if single.is_everything and not main.significant:
-        said = f"{_measured(main, base, other)}, but in one session each: {single.reason}."
-        return said if are_runs else f"{said} {single.remedy}"
+        which = "with assumed starts" if single.assumed else "in one session each"
+        said = f"{_measured(main, base, other)}, but {which}: {single.reason}."
+        return said if are_runs else f"{said} {single.remedy}".rstrip()
     first, costs = _main_words(main, base, other), _cost_words(claims)
     if main.is_clear and costs:
         is_dearer = any(claims[metric].verdict == "worse" for metric in claims if metric in _COSTS)

@@ -7,20 +7,23 @@ from typing import Literal
 
 import numpy as np
 
-from benchdash.regressions.comparison.cells import Cell, RowKey
+from benchdash.regressions.comparison.cells import Cell, RowKey, rests_on_receipts
 from benchdash.regressions.comparison.noise_floors import Floors
 from benchdash.regressions.comparison.shared_sessions import Pairs, paired_sessions, relative_to_control
 from benchdash.regressions.detection.compare import (
     EQUIVALENT,
     MAX_PRIOR_DF,
     Comparison,
+    Comparisons,
     adjusted_p,
     compare_sides,
     median_intervals,
     sign_of,
 )
+from benchdash.regressions.detection.counts import compare_counts
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.scatter import (
+    ASSUMED_START,
     CONTROL,
     HISTORY,
     SESSIONS,
@@ -30,6 +33,7 @@ from benchdash.regressions.detection.scatter import (
     independent,
 )
 from benchdash.results.readings import LOWER, UNKNOWN, Direction
+from benchdash.results.sessions import has_receipts
 from benchdash.results.used_units import UsedUnit, used_unit
 
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
@@ -171,8 +175,15 @@ def _compared(
     known = noise(pairs) if noise and len(pairs.rows) else Floors.of([None] * len(pairs.rows))
     floors = known.where_known_else(lent)
     paired = paired_sessions(grid.cells, grid.rows, grid.columns, pairs)
-    found = compare_sides(grid.sides, sides, floors.sd, floors.worth, paired=paired, margin=margin)
+    before, after = grid.with_receipts[sides]
+    assumed: Bools = before | after
+    for pair in np.flatnonzero(assumed).tolist():
+        assumed[pair] = rests_on_receipts(*(grid.cells[at] for at in sides[:, pair].tolist()))
+    found = compare_sides(
+        grid.sides, sides, floors.sd, floors.worth, paired=paired, assumed=assumed, margin=margin
+    )
     found.basis[(found.basis == HISTORY) & ~(known.worth > 0)] = TABLE
+    _compare_counts(found, [[grid.cells[at] for at in side] for side in sides.tolist()])
     by_control = grid.is_beside_control[pairs.rows] & np.isin(found.basis, (TABLE, SESSIONS))
     found.basis[by_control] = CONTROL
     if is_alike:
@@ -185,6 +196,17 @@ def _compared(
     if is_alike:
         verdicts = ["unknown" if is_unlike else one for one, is_unlike in zip(verdicts, unlike, strict=True)]
     return found.each(verdicts)
+
+
+def _compare_counts(found: Comparisons, sides: Sequence[Sequence[Cell]]) -> None:
+    """Compare pairs of counted events as such, in place: mostly there are none, and nothing has no log."""
+    for at, (base, other) in enumerate(zip(*sides, strict=True)):
+        if not base.events or not other.events or found.basis[at] == ASSUMED_START:
+            continue
+        counts = base.events.counts, other.events.counts
+        if compared := compare_counts(*counts, smallest=base.events.what.smallest):
+            found.p[at], found.low[at], found.high[at] = compared.p, compared.low, compared.high
+            found.basis[at], found.more_runs[at] = SESSIONS, 0
 
 
 @dataclass(frozen=True)
@@ -201,6 +223,7 @@ class _Grid:
     rows: Ints  # of each cell
     columns: Ints
     sides: Sides
+    with_receipts: Bools  # of each cell: it has sessions whose starts are assumed
     residual: Floats  # shape (rows, columns), as the next: squared residuals of the logs of repeats,
     df: Floats  # their degrees of freedom; 0 where there are none
     shares_sessions: Bools  # of each column
@@ -217,10 +240,17 @@ class _Grid:
         at[rows, of_column] = np.arange(len(cells))
         sides = Sides.of(cells)
         residual, df = np.zeros((2, *at.shape))
-        residual[rows, of_column], df[rows, of_column] = sides.independent.rss, sides.independent.df
+        with_receipts = np.array([has_receipts(cell.sessions) for cell in cells], dtype=bool)
+        lends = ~with_receipts
+        for cell in np.flatnonzero(with_receipts).tolist():
+            lends[cell] = not rests_on_receipts(cells[cell])
+        residual[rows, of_column] = np.where(lends, sides.independent.rss, 0)
+        df[rows, of_column] = np.where(lends, sides.independent.df, 0)
         shares = [any(cell.sessions for cell in column.values()) for column in columns]
         no_row = np.zeros(len(keys), dtype=bool)
-        return cls(keys, cells, at, rows, of_column, sides, residual, df, np.array(shares), no_row)
+        return cls(
+            keys, cells, at, rows, of_column, sides, with_receipts, residual, df, np.array(shares), no_row
+        )
 
     def beside(self, control: Mapping[RowKey, Cell]) -> "_Grid":
         """Take the speed of the machine out of the rows that were measured beside a control throughout."""
@@ -231,7 +261,7 @@ class _Grid:
         own = self.sides.independent
         independent = Units(own.n, own.mean - found.shift, np.where(is_known, found.rss, own.rss))
         residual = self.residual.copy()
-        residual[self.rows, self.columns] = independent.rss
+        residual[self.rows, self.columns] = np.where(self.df[self.rows, self.columns] > 0, independent.rss, 0)
         return replace(
             self,
             sides=replace(self.sides, independent=independent),

@@ -11,9 +11,11 @@ from typing import Final, get_args
 
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison, Verdict
+from benchdash.regressions.detection.excluded_losses import MAX_SESSIONS
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.metrics import is_speed
 from benchdash.results.readings import HIGHER, UNKNOWN, Direction
+from benchdash.results.sessions import START_MEND
 from benchdash.results.wording import NO_BREAK, count, counted
 
 NOISE: Final[Mapping[Basis, str]] = {
@@ -28,17 +30,21 @@ NOISE: Final[Mapping[Basis, str]] = {
     "within session": "one session each: no test",
     "within fork": "one fork each: no test",
     "none": "not known: no test",
+    "assumed start": "start assumed: no test",
 }
 """By the basis of a comparison, where its noise is known from."""
+
+STARTS_ASSUMED: Final = (
+    "Nobody said when some of these runs started. Their time of receipt stands in for it, and does not tell"
+    f" sessions apart: {START_MEND}."
+)
+"""Why a comparison is likely at most, and what would mend that."""
 
 MIXED: Final = "mixed"
 """Of rows that contradict each other, where one verdict is wanted for all of them."""
 
 SESSIONS_TO_TELL: Final = 3
 """So many sessions of a version tell how much its sessions scatter."""
-
-MAX_SESSIONS_TO_ADVISE: Final = 10
-"""Nobody measures more sessions than this to settle one comparison."""
 
 _RATHER: Final = "; measuring both in turns beside a control, or on a quieter machine, tells sooner"
 
@@ -129,8 +135,15 @@ def session_count(cell: Cell) -> int:
 
 
 def says_nothing_between_sessions(comparison: Comparison, base: Cell, other: Cell) -> bool:
-    """Tell whether both sides have one session, and nothing tells how much sessions scatter."""
+    """Tell whether both sides have one session that counts, and nothing tells how much sessions scatter."""
+    if is_of_assumed_starts(comparison):
+        return True
     return is_within_a_session(comparison) and session_count(base) == 1 and session_count(other) == 1
+
+
+def is_of_assumed_starts(comparison: Comparison | None) -> bool:
+    """Tell whether sessions of a comparison do not count, because nobody said when they were."""
+    return comparison is not None and comparison.basis == "assumed start"
 
 
 def is_within_a_session(comparison: Comparison) -> bool:
@@ -156,7 +169,7 @@ def settling(comparison: Comparison) -> str:
 
 def would_settle(more: int, what: str) -> str:
     """Say how many more sessions of each would settle it, and what helps where those are too many."""
-    rather = _RATHER if more > MAX_SESSIONS_TO_ADVISE else ""
+    rather = _RATHER if more > MAX_SESSIONS else ""
     return f"{counted(more, 'more session')} of each would settle {what}{rather}"
 
 
@@ -165,14 +178,17 @@ def what_would_tell(comparisons: Iterable[Comparison]) -> str:
 
     ``2 more sessions of each would settle the first of these, 9 more all of them.``
     """
-    needed = sorted(filter(None, map(_more, comparisons)))
+    found = list(comparisons)
+    needed = sorted(filter(None, map(_more, found)))
+    if not needed and any(map(is_of_assumed_starts, found)):
+        return STARTS_ASSUMED
     if not needed:
         sessions = counted(SESSIONS_TO_TELL, "session")
         return f"{sessions} of each, measured at different times, would tell how much is noise."
     if needed[0] == needed[-1]:
         return f"{would_settle(needed[0], 'these' if len(needed) > 1 else 'it')}."
     first = f"{counted(needed[0], 'more session')} of each would settle the first of these"
-    rather = _RATHER if needed[-1] > MAX_SESSIONS_TO_ADVISE else ""
+    rather = _RATHER if needed[-1] > MAX_SESSIONS else ""
     return f"{first}, {count(needed[-1])} more all that can be said of{rather}."
 
 
@@ -201,7 +217,7 @@ def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
     if any(is_likely(one.verdict) for one in found):
         said.append("Likely: one session says so, and how much sessions scatter is not known.")
     if any(map(_more, found)):
-        rather = _RATHER if any(_more(one) > MAX_SESSIONS_TO_ADVISE for one in found) else ""
+        rather = _RATHER if any(_more(one) > MAX_SESSIONS for one in found) else ""
         said.append(f"More: so many further sessions of each would settle it{rather}.")
     return " ".join(said)
 

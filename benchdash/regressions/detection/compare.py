@@ -30,6 +30,8 @@ no more:
   samples - 1).
 - *within fork*: the same where a run is known to have had a single fork. Not even likely.
 - *none*: one run each and nothing known: no interval, the verdict is unknown.
+- *assumed start*: sessions of which only the receipt is known, and which do not count (``results.sessions``).
+  The interval is that of whichever of the above there is, and who makes the table says so.
 
 What a tool says of the error of its runs is the least that is believed, wherever the scatter comes from.
 No scatter is taken for smaller than 0.1 % or than half of the last printed digit.
@@ -43,8 +45,9 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from benchdash.regressions.detection.noise import Floats, Ints
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.scatter import (
+    ASSUMED_START,
     BASES,
     FORKS,
     NONE,
@@ -73,11 +76,11 @@ MAX_RUNS = 100
 MAX_PRIOR_DF = 19
 """Degrees of freedom that noise known from elsewhere counts for at most in the interval of a group."""
 
-_UNTESTED = (NONE, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK)
+_UNTESTED = (NONE, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK, ASSUMED_START)
 UNTESTED_BASES: Final[frozenset[Basis]] = frozenset(BASES[code] for code in _UNTESTED)
 """Of these, nothing is known of the scatter between sessions."""
 
-_LIKELY_AT_MOST = (WITHIN_SESSION, FORKS, TOOL)
+_LIKELY_AT_MOST = (WITHIN_SESSION, FORKS, TOOL, ASSUMED_START)
 _VERDICTS: Final[tuple[Verdict, ...]] = (
     *("unknown", "same", "better", "worse", "likely_better", "likely_worse"),
 )
@@ -181,13 +184,17 @@ def compare_sides(
     history_df: Floats,
     *,
     paired: PairedSessions | None = None,
+    assumed: Bools | None = None,
     margin: float = EQUIVALENT,
 ) -> Comparisons:
     """Compare many pairs, shape (2, pairs): indexes of the base and of the other among ``sides``.
 
-    NaN and 0 where there is no history. p is not adjusted.
+    NaN and 0 where there is no history. Of pairs that rest on ``assumed`` starts nothing is certain. p is not
+    adjusted.
     """
     found = evidence(sides, pairs, history_sd, history_df, paired)
+    if assumed is not None:
+        found.basis[assumed & (found.basis != WITHIN_FORK)] = ASSUMED_START
     difference = found.mean[1] - found.mean[0]
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = np.where(
@@ -201,6 +208,7 @@ def compare_sides(
     unsettled = _verdict_codes(low, high, p, found.basis, np.ones(len(p), np.int64), margin) == _UNKNOWN
     unsettled &= np.isfinite(p)
     more = np.where(np.isin(found.basis, _UNTESTED) & ~np.isnan(ratio), MORE_SESSIONS, 0)
+    more[found.basis == ASSUMED_START] = 0
     more[unsettled] = _more_runs(np.abs(difference[unsettled]), found.at(unsettled), margin)
     return Comparisons(ratio, low, high, p, more, found.basis)
 

@@ -15,7 +15,7 @@ asked of each position:
 
 Both p are corrected (Bonferroni) for two directions, for the positions of the history and for the series that
 were looked at. A change is suspected with p < 0.01 for events and 0.05 for groups. It is confirmed with
-p < 0.0001 and 0.002, if
+p < 0.000005 for events, if
 
 - the new level has three groups or more, the newest three lie nearer to it than to the old level;
 - without any one group on each side two thirds of the step are left: a bad night is no new level;
@@ -30,16 +30,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainc, gammaln
+from scipy.special import betainc, betaincinv, gammaln
 
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.shifts import Shift, State
 
 _SUSPECTED = 0.01
 _SUSPECTED_BY_GROUPS = 0.05
-_CONFIRMED = 1e-4
-_CONFIRMED_BY_GROUPS = 0.002
+_CONFIRMED = 5e-6
 _KEPT_BELOW = 0.01
+_AGREEMENT = 0.05 + 1e-9
+_OUTSIDE = 0.05
 _MIN_BEFORE = 5
 _MIN_AFTER = 3
 _NEWEST = 3
@@ -108,13 +109,14 @@ def find_count_shifts(
         ]
         best, of_groups = None, 1.0
         for step in sorted(steps, key=lambda step: -step.gain):
-            of_groups = _p_of_groups(events / seconds, step) * tests
+            middle = (step.before + step.after) / 2
+            of_groups = _p_of_groups(events / seconds, step, middle) * tests
             if step.p * tests < _SUSPECTED and of_groups < _SUSPECTED_BY_GROUPS:
                 best = step
                 break
         if best is None:
             break
-        is_sure = best.p * tests < _CONFIRMED and of_groups < _CONFIRMED_BY_GROUPS
+        is_sure = best.p * tests < _CONFIRMED
         state: State = "confirmed" if best.holds and is_sure else "suspected"
         found[best.index] = _shift(best, state, 1 - max(best.p * tests, of_groups))
         edges = sorted([*edges, best.index])
@@ -122,6 +124,48 @@ def find_count_shifts(
         Shift(int(there[shift.index]), shift.before, shift.after, None, shift.confidence, shift.state)
         for _, shift in sorted(found.items())
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class CountComparison:
+    """Two-sided ``p``, and the 95 % interval of other / base of the rates; NaN where it has no end."""
+
+    p: float
+    low: float
+    high: float
+
+
+def compare_counts(base: Counts, other: Counts, *, smallest: float) -> CountComparison | None:
+    """Compare the rates of two sides, whose elements are sessions, by the two tests at the top of the module.
+
+    There is no comparison where the rates differ by less than ``smallest`` events per second, or where the
+    sessions above the median of all do not lie on one side with p <= 0.05, which takes three of each side.
+    """
+    events, seconds = (
+        np.concatenate([getattr(base, name), getattr(other, name)]) for name in ("events", "seconds")
+    )
+    old, new = slice(0, len(base.events)), slice(len(base.events), len(events))
+    before, after = (float(events[side].sum() / seconds[side].sum()) for side in (old, new))
+    more, fewer = (new, old) if after > before else (old, new)
+    rates = events / seconds
+    step = _Step(new.start, before, after, 1.0, 0.0, more, fewer, holds=True)
+    if abs(after - before) < smallest or _p_of_groups(rates, step, np.median(rates)) > _AGREEMENT:
+        return None
+    expected = np.where(np.arange(len(events)) < new.start, before, after) * seconds
+    dispersion = _dispersion(events, expected)
+    of_new, total = np.array([events[new].sum(), events.sum()]) / dispersion
+    many, share = float(events[more].sum()) / dispersion, float(seconds[more].sum() / seconds.sum())
+    # Clopper & Pearson (1934), of the share of the events that are the other side's.
+    low, high = (
+        betaincinv(np.maximum(of_new + at, _NOTHING), np.maximum(total - of_new + 1 - at, _NOTHING), q)
+        for at, q in ((0, _OUTSIDE / 2), (1, 1 - _OUTSIDE / 2))
+    )
+    length = float(seconds[old].sum() / seconds[new].sum())
+    return CountComparison(
+        p=min(1.0, 2 * float(betainc(many, total - many + 1, share))),
+        low=float(low / (1 - low)) * length if of_new > 0 else 0.0,
+        high=float(high / (1 - high)) * length if of_new < total else float("nan"),
+    )
 
 
 def _shift(step: _Step, state: State, confidence: float) -> Shift:
@@ -186,9 +230,9 @@ def _gain(events: Floats, seconds: Floats, old: slice, new: slice) -> float:
     return sum(many * float(np.log(many / length / common)) for many, length in sums if many > 0)
 
 
-def _p_of_groups(rates: Floats, step: _Step) -> float:
-    """Return the one-sided p of Fisher's exact test for the groups above the middle of the levels."""
-    high, low = (int((rates[side] > (step.before + step.after) / 2).sum()) for side in (step.high, step.low))
+def _p_of_groups(rates: Floats, step: _Step, middle: float) -> float:
+    """Return the one-sided p of Fisher's exact test for the groups above the middle."""
+    high, low = (int((rates[side] > middle).sum()) for side in (step.high, step.low))
     of_high, of_low = (side.stop - side.start for side in (step.high, step.low))
     # The hypergeometric tail P(X >= high); scipy.stats has it too, but takes half a second to load.
     drawn = np.arange(high, min(high + low, of_high) + 1)

@@ -5,12 +5,14 @@ of two confirmed ones that of the history. A change that was confirmed by few gr
 evidence does, even where it lies too near the beginning for ``joint`` to find it.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
 from benchdash.regressions.detection.covariate import logs
+from benchdash.regressions.detection.drift import Drift, find_drift, share_of_drift, without_drifts
 from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
 from benchdash.regressions.detection.levels import LASTING
 from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions, find_release_shifts
@@ -67,7 +69,7 @@ def joint_looks(
         )
         found = _together(found, few)
         yield found
-        known = [shift.index for shift in found if shift.state == "confirmed"]
+        known = _confirmed(found)
 
 
 def _of_few_groups(
@@ -112,3 +114,63 @@ def _together(history: list[JointShift], few: list[JointShift]) -> list[JointShi
         if not same or (one.state == "confirmed" and not confirmed):
             kept = [shift for shift in kept if shift not in same] + [one]
     return sorted(kept, key=lambda shift: shift.index)
+
+
+def newest_look(
+    table: Mapping[Key, Values],
+    directions: Mapping[Key, Direction],
+    *,
+    first_new: int,
+    drifts: Sequence[Drift] = (),
+    drift_since: int = 0,
+    known: Collection[int] = (),
+    expected: Collection[int] = (),
+    machine: Mapping[Hashable, Values] | None = None,
+    controls: Mapping[Key, Values] | None = None,
+    sessions: Callable[[Key], Sessions] | None = None,
+) -> tuple[list[JointShift], Drift | None]:
+    """Return what the last of ``joint_looks`` shows, and the drift that is new or goes on there.
+
+    Shifts are searched for in what the known ``drifts`` leave, and once more where a new one is found: a step
+    beside a drift stands out of it. The last one may go on. A new one begins at ``drift_since`` or later.
+    """
+    look = partial(
+        joint_looks,
+        directions=directions,
+        expected=expected,
+        machine=machine,
+        controls=controls,
+        sessions=sessions,
+    )
+    *_, shifts = look(without_drifts(table, drifts), first_new=first_new, known=known)
+    steps = _confirmed(shifts)
+    drift = find_drift(
+        table,
+        directions,
+        steps=steps,
+        expected=expected,
+        since=drift_since,
+        known=drifts[-1] if drifts else None,
+        machine=machine or {},
+        controls=controls or {},
+    )
+    if drift and not (drifts and drift.first <= drifts[-1].last):
+        drifts = [*drifts, drift]
+        length = max(map(len, table.values()))
+        *_, shifts = look(without_drifts(table, drifts), first_new=length, known=steps)
+    return [_amid(drifts, shift) for shift in shifts], drift
+
+
+def _confirmed(shifts: Iterable[JointShift]) -> list[int]:
+    return [shift.index for shift in shifts if shift.state == "confirmed"]
+
+
+def _amid(drifts: Sequence[Drift], shift: JointShift) -> JointShift:
+    """Put the levels of a shift, which were found beside drifts, where they were measured."""
+    members = dict(shift.members)
+    for drift in drifts:
+        share = share_of_drift(drift.first, drift.last, shift.index + 1)[-1]
+        for key in members.keys() & drift.changes.keys():
+            lost, one = float(np.exp(drift.changes[key] * share)), members[key]
+            members[key] = replace(one, before=one.before * lost, after=one.after * lost)
+    return replace(shift, members=members)

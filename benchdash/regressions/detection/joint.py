@@ -18,9 +18,10 @@ at that position passes Benjamini & Hochberg 1995 at 5 %; without such a member 
 the means say.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, reduce
 
 import numpy as np
 
@@ -39,7 +40,8 @@ from benchdash.regressions.detection.levels import (
     TYPICAL_STEP,
     find_boundaries,
 )
-from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats
+from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats, Ints
+from benchdash.regressions.detection.onsets import Onset, find_onsets
 from benchdash.regressions.detection.shifts import MIN_EFFECT, Shift, State, Values, as_array
 from benchdash.results.readings import HIGHER, Direction
 
@@ -72,7 +74,7 @@ class JointShift:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class OrientedTable:
     """Series x positions: ``values`` as they were measured, and ``oriented`` as the search sees them.
 
     That is without what the speed of the machine explains; worse is negative, 1 is the series' own noise,
@@ -90,7 +92,7 @@ class _Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class SearchedLine:
     """A series, or a mean of several, that is searched.
 
     ``sd`` is what 1 is worth in logs, ``typical`` the correlation of neighbours that is usual for it.
@@ -102,17 +104,18 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """The move of one series at a given position: its levels, and how likely chance does as much."""
+class _Steps:
+    """The moves of all series at a given position: levels, and how likely chance does as much (corrected).
 
-    key: Key
-    before: float
-    after: float
-    p: float
+    ``members`` are the rows whose step goes the right way and stands out. Where none does, it is the one
+    that does most, and ``are_clear`` is False.
+    """
 
-    @property
-    def change(self) -> float:
-        return self.after / self.before - 1
+    before: Floats
+    after: Floats
+    p: Floats
+    members: Ints
+    are_clear: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,15 @@ class _Finding:
     worse: bool
     doubt: float
     confirmed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """Findings of one direction near each other; ``leads`` are the strongest one and those known before."""
+
+    worse: bool
+    leads: list[int]
+    findings: list[_Finding]
 
 
 def find_joint_shifts(
@@ -149,15 +161,17 @@ def find_joint_shifts(
         raise ValueError("The series of one table must be equally long.")
     if not table:
         return []
-    series = _table(table, slow, beside, directions)
+    series = oriented_table(table, slow, beside, directions)
     findings = _findings(series, known, expected)
     clusters = _clusters(findings, known, expected)
-    edges = [0, *sorted({index for index, _ in clusters}), max(map(len, table.values()), default=0)]
+    leads = {lead for cluster in clusters for lead in cluster.leads}
+    edges = [0, *sorted(leads), max(map(len, table.values()), default=0)]
     shifts = [
-        _joint_shift(series, index, cluster, edges=edges, known=index in known, min_effect=min_effect)
-        for index, cluster in sorted(clusters, key=lambda pair: pair[0])
+        shift
+        for cluster in clusters
+        for shift in _joint_shifts(series, cluster, edges=edges, known=known, min_effect=min_effect)
     ]
-    return [shift for shift in shifts if shift]
+    return sorted(shifts, key=lambda shift: shift.index)
 
 
 def noise_of_series(
@@ -176,7 +190,7 @@ def noise_of_series(
 
     if not table:
         return {}
-    series = _table(table, machine, controls, directions)
+    series = oriented_table(table, machine, controls, directions)
     found: dict[Key, tuple[float, float]] = {}
     for at, key in enumerate(series.keys):
         measured = np.flatnonzero(np.isfinite(series.oriented[at]))
@@ -188,17 +202,17 @@ def noise_of_series(
     return found
 
 
-def _table(
+def oriented_table(
     table: Mapping[Key, Values],
     slow: Mapping[Hashable, Floats],
     controls: Mapping[Key, Floats],
     directions: Mapping[Key, Direction],
-) -> _Table:
+) -> OrientedTable:
     """Orient the series, without those that have too few points, or no scatter, to say anything."""
-    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+    from benchdash.regressions.detection import kernel, modes  # noqa: PLC0415 - a page that compares needs no compiler
 
     keys = list(table)
-    values = _matrix([table[key] for key in keys])
+    values = modes.without_modes(_matrix([table[key] for key in keys]))
     signs = np.array([1.0 if directions[key] == HIGHER else -1.0 for key in keys])
     numbers, typical = values, np.full(len(keys), kernel.TYPICAL_CORRELATION)
     if controls:
@@ -216,7 +230,7 @@ def _table(
         )
     oriented, sds, correlations = kernel.orient(numbers, signs, typical, _MIN_POINTS, MIN_SD)
     told = np.isfinite(sds)
-    return _Table(
+    return OrientedTable(
         keys=[key for key, is_told in zip(keys, told.tolist(), strict=True) if is_told],
         values=values[told],
         oriented=oriented[told],
@@ -246,25 +260,31 @@ def _matrix(rows: Sequence[Values]) -> Floats:
     return values
 
 
-def _findings(series: _Table, known: Collection[int], expected: Collection[int]) -> list[_Finding]:
-    """Search the lines, each kind with its share of the permitted false alarms."""
+def searched_lines(series: OrientedTable) -> list[tuple[list[SearchedLine], float]]:
+    """Return the lines of each kind, and by how many tests the p of one of them is to be corrected."""
     columns = zip(series.oriented, series.sds.tolist(), series.typical.tolist(), strict=True)
-    alone = [_Line(*column) for column in columns]
-    members: dict[Hashable, list[_Line]] = defaultdict(list)
+    alone = [SearchedLine(*column) for column in columns]
+    members: dict[Hashable, list[SearchedLine]] = defaultdict(list)
     for key, line in sorted(zip(series.keys, alone, strict=True), key=lambda one: str(one[0][0])):
         members[key[0]].append(line)
     workloads = [_mean(lines) for lines in members.values()]
     everything = [_mean(workloads)] if workloads else []
+    shares = (everything, 1 / 2), (workloads, 1 / 4), (alone, 1 / 4)
+    return [(lines, len(lines) / share) for lines, share in shares]
+
+
+def _findings(series: OrientedTable, known: Collection[int], expected: Collection[int]) -> list[_Finding]:
+    """Search the lines, each kind with its share of the permitted false alarms."""
     return [
         finding
-        for lines, share in ((everything, 1 / 2), (workloads, 1 / 4), (alone, 1 / 4))
+        for lines, tests in searched_lines(series)
         for line in lines
-        for finding in _findings_of(line, known, expected, tests=len(lines) / share)
+        for finding in _findings_of(line, known, expected, tests=tests)
     ]
 
 
 def _findings_of(
-    line: _Line, known: Collection[int], expected: Collection[int], *, tests: float
+    line: SearchedLine, known: Collection[int], expected: Collection[int], *, tests: float
 ) -> list[_Finding]:
     measured = np.flatnonzero(np.isfinite(line.values))
     x = line.values[measured]
@@ -289,14 +309,13 @@ def _findings_of(
     ]
 
 
-def _clusters(
-    findings: list[_Finding], known: Collection[int], expected: Collection[int]
-) -> list[tuple[int, list[_Finding]]]:
-    """Put findings of one direction within five positions under the index of the strongest.
+def _clusters(findings: list[_Finding], known: Collection[int], expected: Collection[int]) -> list[_Cluster]:
+    """Put findings of one direction within five positions together, those at known positions first.
 
-    Known positions lead, then expected ones: the strongest of the others may lie a point or two beside.
+    Then the confirmed ones lead, of these the expected ones: the strongest of the others may lie a point or
+    two beside.
     """
-    clusters: list[tuple[int, list[_Finding]]] = []
+    clusters: list[_Cluster] = []
     for finding in sorted(
         findings,
         key=lambda one: (
@@ -306,59 +325,124 @@ def _clusters(
             one.doubt,
         ),
     ):
-        for index, cluster in clusters:
-            if cluster[0].worse == finding.worse and abs(index - finding.index) <= LASTING:
-                cluster.append(finding)
+        is_known = finding.index in known
+        for cluster in clusters:
+            leads = cluster.leads[:1] if is_known else cluster.leads
+            is_near = min(abs(lead - finding.index) for lead in leads) <= LASTING
+            if is_near and cluster.worse == finding.worse:
+                cluster.findings.append(finding)
+                if is_known and finding.index not in cluster.leads:
+                    cluster.leads.append(finding.index)
                 break
         else:
-            clusters.append((finding.index, [finding]))
+            clusters.append(_Cluster(finding.worse, [finding.index], [finding]))
     return clusters
 
 
-def _mean(lines: list[_Line]) -> _Line:
+def _mean(lines: list[SearchedLine]) -> SearchedLine:
     """Average the lines at each position, over those that have a value there."""
+    if len(lines) == 1:
+        return lines[0]
     stack = np.array([line.values for line in lines])
     present = np.isfinite(stack)
     count = present.sum(axis=0)
     total = np.where(present, stack, 0).sum(axis=0)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     typical = float(np.mean([line.typical for line in lines]))
-    return _Line(mean, float(np.median([line.sd for line in lines])), typical)
+    return SearchedLine(mean, float(np.median([line.sd for line in lines])), typical)
+
+
+def _joint_shifts(
+    series: OrientedTable,
+    cluster: _Cluster,
+    *,
+    edges: list[int],
+    known: Collection[int],
+    min_effect: float,
+) -> list[JointShift]:
+    """Make joint shifts of findings, one for each position where their members began.
+
+    Nothing where no series moved, suspected where no member stands alone.
+    """
+    lead, *_ = cluster.leads
+    start = max((edge for edge in edges if edge <= min(cluster.leads) - LASTING), default=0)
+    end = min((edge for edge in edges if edge >= max(cluster.leads) + LASTING), default=edges[-1])
+
+    @cache
+    def steps(index: int) -> _Steps:
+        last = min(end, index + SETTLED) if index in known else end
+        return _moved(series, start, index, last, worse=cluster.worse, min_effect=min_effect)
+
+    # Levels that are long known need no other look at what they are made of.
+    settled = lead in known and edges[-1] >= lead + SETTLED + LASTING
+    searched = {*cluster.leads, *(() if settled else (finding.index for finding in cluster.findings))}
+    moved = reduce(
+        np.union1d, [steps(at).members for at in searched if steps(at).are_clear], np.array([], int)
+    )
+    onsets = find_onsets(
+        series.oriented,
+        series.sds,
+        _shares(series.keys, moved),
+        moved,
+        np.setdiff1d(np.flatnonzero(~(steps(lead).p < _MEMBER_BELOW)), moved),
+        window=(start, end),
+        leads=cluster.leads,
+        may_part=not settled,
+    )
+    evidence = defaultdict(list)
+    for finding in cluster.findings:
+        nearest = min((one.index for one in onsets), key=lambda at: abs(at - finding.index), default=lead)
+        evidence[nearest].append(finding)
+    shifts = []
+    for onset in onsets:
+        members = np.intersect1d(steps(onset.index).members, onset.rows)
+        if steps(onset.index).are_clear and len(members):
+            # A cause that others hide in the means of all series is confirmed with them once it has lasted.
+            lasted = edges[-1] >= onset.last + LASTING
+            own = evidence[onset.index] + (cluster.findings if lasted else [])
+            shifts.append(_joint_shift(series, onset, own, steps(onset.index), members, cluster))
+    if not shifts and len(steps(lead).members):
+        alone = Onset(lead, lead, lead, steps(lead).members)
+        own = cluster.findings if steps(lead).are_clear or lead in known else []
+        shifts.append(_joint_shift(series, alone, own, steps(lead), alone.rows, cluster))
+    return shifts
 
 
 def _joint_shift(
-    series: _Table,
-    index: int,
-    cluster: list[_Finding],
-    *,
-    edges: list[int],
-    known: bool,
-    min_effect: float,
-) -> JointShift | None:
-    """Make a joint shift of findings; None where no series moved, suspected where no member stands alone."""
-    worse = cluster[0].worse
-    start = max((edge for edge in edges if edge <= index - LASTING), default=0)
-    end = min((edge for edge in edges if edge >= index + LASTING), default=edges[-1])
-    if known:
-        end = min(end, index + SETTLED)
-    members, are_clear = _moved(series, start, index, end, worse=worse, min_effect=min_effect)
-    if not members:
-        return None
-    confirmed = any(finding.confirmed for finding in cluster) and (known or are_clear)
-    state: State = "confirmed" if confirmed else "suspected"
+    series: OrientedTable,
+    onset: Onset,
+    findings: list[_Finding],
+    steps: _Steps,
+    rows: Ints,
+    cluster: _Cluster,
+) -> JointShift:
+    """Make a joint shift of rows; it is confirmed where one of these findings of its cluster is."""
+    state: State = "confirmed" if any(finding.confirmed for finding in findings) else "suspected"
+    levels = zip(steps.before[rows].tolist(), steps.after[rows].tolist(), strict=True)
+    began = (onset.first, onset.last) if steps.are_clear else None
     return JointShift(
-        index=index,
-        worse=worse,
-        confidence=1 - min(finding.doubt for finding in cluster),
+        index=onset.index,
+        worse=cluster.worse,
+        confidence=1 - min(finding.doubt for finding in findings or cluster.findings),
         state=state,
         members={
-            step.key: Shift(index, step.before, step.after, step.change, confidence=1 - step.p, state=state)
-            for step in members
+            series.keys[at]: Shift(
+                onset.index, before, after, after / before - 1, 1 - float(steps.p[at]), state, began=began
+            )
+            for at, (before, after) in zip(rows.tolist(), levels, strict=True)
         },
     )
 
 
-def _is_of_machine(series: _Table, steps: Floats) -> Bools:
+def _shares(keys: Sequence[Key], moved: Ints) -> Floats:
+    """Weigh the series of one workload as one measurement, those that moved and the others."""
+    is_moved = np.isin(np.arange(len(keys)), moved).tolist()
+    whose = [(key[0], there) for key, there in zip(keys, is_moved, strict=True)]
+    number = Counter(whose)
+    return np.array([1 / number[one] for one in whose])
+
+
+def _is_of_machine(series: OrientedTable, steps: Floats) -> Bools:
     """Tell for each series whether a step of it is one of the machine, by what the server spent on it.
 
     Where even the steadiest metric of a workload scatters much more than the CPU time that the server spends
@@ -379,11 +463,9 @@ def _is_of_machine(series: _Table, steps: Floats) -> Bools:
 
 
 def _moved(
-    series: _Table, start: int, index: int, end: int, *, worse: bool, min_effect: float
-) -> tuple[list[_Step], bool]:
+    series: OrientedTable, start: int, index: int, end: int, *, worse: bool, min_effect: float
+) -> _Steps:
     """Find the series whose own step from [start, index) to [index, end) goes this way and stands out.
-
-    And True; where none stands out, the one that does most, and False.
 
     Their p is corrected for all series that have enough points (Benjamini & Hochberg 1995). A step smaller
     than what lies between two values that a series can have is none.
@@ -408,7 +490,4 @@ def _moved(
     clear = moved[corrected[moved] < _MEMBER_BELOW]
     clear = clear[~_is_of_machine(series, step)[clear]]
     members = clear if len(clear) else moved[np.argsort(corrected[moved], kind="stable")[:1]]
-    return [
-        _Step(series.keys[at], float(before[at]), float(after[at]), float(corrected[at]))
-        for at in members.tolist()
-    ], bool(len(clear))
+    return _Steps(before, after, corrected, members, are_clear=bool(len(clear)))

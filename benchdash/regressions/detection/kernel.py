@@ -889,3 +889,54 @@ def step_p(x: Floats, index: int, sd: float, rho: float) -> float:
     y, share = tame(x, np.array([0, index, len(x)]), sd, BOUND)
     sums = prefix_sums(x if share > FEW else y)
     return normal_p(alone_z(sums, 0, index, len(x), sd, rho)[0])
+
+
+@compiled
+def falls(
+    lines: Floats, typical: Floats, starts: Ints, edges: Ints, min_points: int, needed: float
+) -> Floats:
+    """Return for each line how far it falls, from one of ``starts`` to its end: the least z of a slope.
+
+    z is for correlated noise, and 0 where it cannot reach ``needed``. The slope is that within the levels
+    between ``edges``.
+    """
+    found = np.zeros(len(lines))
+    for at in range(len(lines)):
+        there = np.flatnonzero(np.isfinite(lines[at]))
+        if len(there) < min_points:
+            continue
+        x = tame_outliers(lines[at][there], 0.0)
+        sd, rho = 0.0, 0.0
+        sums = prefix_sums(x)
+        changes = np.searchsorted(there, edges)
+        for start in starts:
+            first = int(np.searchsorted(there, start))
+            if len(x) - first < min_points:
+                continue
+            inner = changes[(changes > first) & (changes < len(x))]
+            levels = np.concatenate((np.array([first]), inner, np.array([len(x)])))
+            # The noise is not estimated where even independent points would not do.
+            if _slope_z(sums, levels, 0.0, 0.0) < -needed:
+                if sd == 0:
+                    sd, rho = noise_of(x, typical[at])
+                found[at] = min(found[at], _slope_z(sums, levels, sd, rho))
+    return found
+
+
+@compiled
+def _slope_z(sums: Floats, edges: Ints, sd: float, rho: float) -> float:
+    """Return how many standard errors the common slope within levels is."""
+    spread, moment, squares = 0.0, 0.0, 0.0
+    for k in range(len(edges) - 1):
+        n = float(edges[k + 1] - edges[k])
+        if n > 0:
+            spread += n * (n * n - 1) / 12
+            moment += _line_moment(sums, edges[k], edges[k + 1])
+            squares += residual(sums, edges[k], edges[k + 1])
+    if spread == 0:
+        return 0.0
+    n = float(edges[-1] - edges[0])
+    df = n - len(edges)
+    rest = max(squares - moment * moment / spread, 0.0)
+    variance = max((PRIOR_DF * sd * sd + rest) / (PRIOR_DF + df), rest / df) * inflation(n, rho)
+    return moment / math.sqrt(spread * max(variance, 1e-9))

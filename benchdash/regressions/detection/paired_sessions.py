@@ -29,7 +29,7 @@ def paired_with_first(x: Floats) -> PairedSessions:
     versions - 1).
     """
     rss, df = _residuals(x)
-    variance, worth = _moderated(rss, df)
+    variance, worth = moderated(rss, df)
     both = np.isfinite(x[:, :1]) & np.isfinite(x[:, 1:])
     n = both.sum(axis=2).astype(float)
     least = np.maximum(n, 1)
@@ -74,7 +74,7 @@ def _residuals(x: Floats) -> tuple[Floats, Floats]:
     return rss, df
 
 
-def _moderated(rss: Floats, df: Floats) -> tuple[Floats, Floats]:
+def moderated(rss: Floats, df: Floats) -> tuple[Floats, Floats]:
     """Draw the variances of rows towards each other; and what they are worth then.
 
     0 degrees of freedom where a row has none of its own.

@@ -76,9 +76,10 @@ def repeat_scatter(values: Floats, groups: Ints, sessions: Ints) -> tuple[float 
     One entry of each array is a run. None where too little repeats to tell.
     """
     usable = values > 0
-    logs, groups, sessions = np.log(values[usable]), groups[usable], sessions[usable]
-    if len(logs) == 0:
+    values, groups, sessions = values[usable], groups[usable], sessions[usable]
+    if len(values) - len(set(groups.tolist())) < _MIN_DF:
         return None, None
+    logs = np.log(values)
     # A number for each session of a group, from which the group can be told.
     many = int(sessions.max()) + 1
     pairs, of_run = np.unique(groups * many + sessions, return_inverse=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args
 
 import numpy as np
-from scipy.special import fdtrc, stdtrit
+from scipy.special import fdtrc, ndtri, stdtrit
 
 from benchdash.regressions.detection.noise import MAX_DIGITS, MIN_SD, SCALES, Bools, Floats, Ints, is_printed
 from benchdash.results.sessions import session_means
@@ -26,10 +26,11 @@ Basis = Literal[
     "none",
     "pairs",
     "control",
+    "assumed start",
 ]
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
 HISTORY, TABLE, RUNS, SESSIONS, WITHIN_SESSION, FORKS = range(6)
-TOOL, WITHIN_FORK, NONE, PAIRS, CONTROL = range(6, len(BASES))
+TOOL, WITHIN_FORK, NONE, PAIRS, CONTROL, ASSUMED_START = range(6, len(BASES))
 
 USUAL_SESSION_SD = 0.15
 """How much sessions scatter (sd of logs) where nothing tells it, as on the machines that were measured."""
@@ -56,6 +57,11 @@ class ToolInterval:
     low: float
     high: float
     samples: int | None = None
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of the log of the value; 0 where that cannot be said."""
+        return float(np.log(self.high / self.low) / 2 / ndtri(_TOOL_QUANTILE)) if self.low > 0 else 0.0
 
 
 class Sampled(Protocol):

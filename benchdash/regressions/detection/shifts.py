@@ -42,7 +42,8 @@ class Shift:
     ``confidence`` is the share of changes told with it that are true: of those that were searched for, by a
     fit to synthetic series (``levels``). For one or two newest points and for a known place it is 1 less
     the p of their test, corrected for the places searched; it is None where one session on each side cannot
-    tell it. ``family`` is set where the noise is that of other series (``releases``).
+    tell it. ``family`` is set where the noise is that of other series (``releases``). ``began`` are the first
+    and the last index at which it may have begun (``onsets``), None where only ``index`` is known.
     """
 
     index: int
@@ -52,6 +53,7 @@ class Shift:
     confidence: float | None
     state: State
     family: Family | None = None
+    began: tuple[int, int] | None = None
 
 
 def find_shifts(

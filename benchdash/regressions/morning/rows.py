@@ -2,16 +2,21 @@
 
 The newest group is held against the median of the groups before it since the last confirmed change. How far
 groups usually fall from that is Student's prediction interval, from the scatter of the history within its
-levels. A single night outside is no change of level yet.
+levels. A single night outside is no change of level yet. A row that moved with its machine has a level there,
+too, as its incidents are those of the machine.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import expm1, log1p
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
+from django.conf import settings
+from django.db.models import Q
 from scipy.special import stdtrit
 
 from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistories
@@ -22,7 +27,7 @@ from benchdash.results.cadence import Reporter
 from benchdash.results.controls import is_control
 from benchdash.results.models import DEFAULT_CONFIGURATION, Series
 from benchdash.results.place import Place
-from benchdash.results.points import Points, moment, read_points
+from benchdash.results.points import Points, first_known, moment, read_points
 from benchdash.results.readings import HIGHER, UNKNOWN
 from benchdash.results.used_units import used_unit
 
@@ -38,6 +43,8 @@ _MAX_RUNS_OF_SERIES: Final = 240
 _LATELY: Final = timedelta(days=14)
 # A branch with fewer reports, such as that of a pull request, has no history to look at.
 _MIN_REPORTS: Final = 3
+# Steps of a series so many groups apart are one with that of its machine.
+_NEAR: Final = 2
 _VARIANCE_OF_MEDIAN: Final = np.pi / 2
 
 Verdict = Literal["same", "likely_worse", "likely_better", "unknown"]
@@ -113,6 +120,12 @@ class Standing:
     @property
     def is_control(self) -> bool:
         return is_control(self.place.build)
+
+    @property
+    def is_explained_by_machine(self) -> bool:
+        """Tell whether the level is what it is because the machine became slower or faster."""
+        one = self.incident
+        return one is not None and (one.kind == one.Kind.ENVIRONMENT or one.folded_into_id is not None)
 
 
 def rows_of(found: Sequence[Reporter], is_open: Collection[int]) -> list[Standing]:
@@ -231,7 +244,8 @@ def _main_series(reporters: Sequence[Reporter]) -> list[_Series]:
 class _History:
     """The groups of a series in order: ``logs`` relative to the level of the newest, by ``names``.
 
-    ``starts`` are the indexes at which a confirmed level begins.
+    Releases whose order is not known are left out. ``starts`` are the indexes at which a confirmed level
+    begins.
     """
 
     series: _Series
@@ -260,6 +274,8 @@ class _Step(NamedTuple):
     run_id: int
     change: float | None
     incident_id: int | None
+    last_good_id: int | None = None
+    per_point: float | None = None
 
 
 def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
@@ -269,23 +285,42 @@ def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
     for pk, *columns in of_series.values_list("series_id", *_Step._fields):
         steps[pk].append(_Step._make(columns))
     of_steps = {step.incident_id for found in steps.values() for step in found}
-    incidents = Incident.objects.select_related("largest__series").in_bulk(of_steps - {None})
+    relevant = Incident.objects.filter(Q(pk__in=of_steps) | _of_machines(series))
+    incidents = {one.pk: one for one in relevant.select_related("largest__series")}
+    machines = [one for one in incidents.values() if one.kind == one.Kind.ENVIRONMENT]
     ends = np.searchsorted(points.series, np.arange(len(series) + 1)).tolist()
     started_at = points.runs.started_at[points.first].tolist()
     names = _names(points)
     found = []
     for at, one in enumerate(series):
         begin, end = ends[at], ends[at + 1]
+        versions = points.runs.version[points.last[begin:end]].tolist()
+        begin += first_known((points.runs.versions[version] for version in versions), one.branch)
         values = points.levels[begin:end]
         usable = np.flatnonzero(values > 0)
         place_of = {int(place): index for index, place in enumerate(usable.tolist())}
         placed = {}
-        for step in steps[one.pk]:
-            point = points.index_of(step.run_id, at)
-            if point is not None and point - begin in place_of:
-                placed[place_of[point - begin]] = step
         logs = np.log(values[usable])
-        newest = placed.get(max(placed, default=-1))
+        drift: _Step | None = None
+        for step in steps[one.pk]:
+            place, first = (
+                place_of.get(point - begin) if (point := points.index_of(run, at)) is not None else None
+                for run in (step.run_id, step.last_good_id or 0)
+            )
+            if place is None:
+                continue
+            if step.per_point is None:
+                placed[place] = step
+            else:
+                # How far values fall from the level is told around the drift, and not by it.
+                since_last = np.clip(np.arange(len(logs)) - place, (first or 0) - place, 0)
+                logs -= log1p(step.per_point) * since_last
+                drift = step
+        times = [started_at[begin + place] for place in usable.tolist()]
+        for machine in sorted(machines, key=lambda machine: machine.started_at):
+            if moved := _step_with_machine(machine, one, logs, times, placed):
+                placed[moved[0]] = moved[1]
+        newest = drift or placed.get(max(placed, default=-1))
         incident = incidents.get(newest.incident_id) if newest and newest.incident_id else None
         found.append(
             _History(
@@ -295,12 +330,38 @@ def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
                 names=[names[begin + place] for place in usable.tolist()],
                 starts=sorted(placed),
                 value=float(values[usable[-1]]) if len(usable) else None,
-                measured_at=moment(started_at[begin + int(usable[-1])] if len(usable) else 0),
+                measured_at=moment(times[-1] if times else 0),
                 incident=incident,
                 change=newest.change if newest and incident else None,
             )
         )
     return found
+
+
+def _of_machines(series: Sequence[_Series]) -> Q:
+    """Select what the machines of these series did."""
+    return Q(
+        kind=Incident.Kind.ENVIRONMENT,
+        status=Incident.Status.CONFIRMED,
+        hardware__in={one.hardware_id for one in series},
+    )
+
+
+def _step_with_machine(
+    machine: Incident, series: _Series, logs: Floats, times: Sequence[float], known: Mapping[int, _Step]
+) -> tuple[int, _Step] | None:
+    """Return where a series moved as its machine did, by half as much or more; None where it did not."""
+    at = bisect_left(times, machine.started_at.timestamp() - settings.SESSION_GAP_S)
+    is_here = machine.hardware_id == series.hardware_id and 0 < at < len(times)
+    if not is_here or machine.median is None or any(abs(at - place) <= _NEAR for place in known):
+        return None
+    start = max((place for place in known if place < at), default=0)
+    end = min((place for place in known if place > at), default=len(times))
+    moved = float(np.median(logs[at:end]) - np.median(logs[start:at]))
+    speed = log1p(machine.median) * (1 if series.direction == HIGHER else -1)
+    if moved * speed < speed**2 / 2:
+        return None
+    return at, _Step(0, expm1(moved), machine.pk)
 
 
 def _level(logs: Floats, start: int) -> float:
@@ -310,9 +371,10 @@ def _level(logs: Floats, start: int) -> float:
 
 
 def _names(points: Points) -> list[Hashable]:
-    """Name the groups alike in all series of a place: by their version, or the day where it has no commit."""
+    """Name the groups alike in all series of a place: by version, and by day if its commit does not tell."""
     runs = points.runs
-    has_commit = np.array([bool(one.commit) for one in runs.versions], dtype=bool)
+    by_commit = [bool(one.commit) and not is_control(one.build) for one in runs.versions]
+    has_commit = np.array(by_commit, dtype=bool)
     version, days = runs.version[points.last], runs.days[points.first]
     day = np.where(has_commit[version], 0, days) if len(version) else days
     return list(zip(version.tolist(), day.tolist(), runs.content_ids[points.last].tolist(), strict=True))

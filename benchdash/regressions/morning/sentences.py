@@ -65,7 +65,11 @@ def incident_words(incident: Incident) -> str:
         subject = f"{incident.subject} in {counted(len(names), 'workload')}"
     if incident.kind == Incident.Kind.ENVIRONMENT:
         subject = incident.subject
+    if incident.kind == Incident.Kind.DRIFT:
+        return f"{subject} {headlines.drift_words(incident)}"
     words = f"{subject} {headlines.figure(incident)}"
+    if incident.remaining is not None:
+        words += f", {headlines.recovered_words(incident)}"
     return f"{words}, {incident.cause}" if incident.cause else words
 
 
@@ -127,8 +131,15 @@ def _missing_name(missing: Missing) -> str:
 
 
 def standing(row: Standing) -> str:
-    """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
+    """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``.
+
+    Of a level that the machine made ``explained by its machine, since then ± 1.2 %``.
+    """
     match row.verdict:
+        case "same" if row.incident and row.incident.kind == Incident.Kind.DRIFT:
+            return f"{headlines.drift_words(row.incident)}; around that {_usual(row)}"
+        case "same" if row.is_explained_by_machine:
+            return f"explained by its machine, since then {_usual(row)}"
         case "same":
             return f"as usual, {_usual(row)}"
         case "unknown":

@@ -107,9 +107,10 @@ def series_of(project: Project, part: ProjectPart) -> QuerySet[Series]:
 
 def _open_words(told: Sequence[Incident]) -> list[str]:
     machines = sum(one.kind == Incident.Kind.ENVIRONMENT for one in told)
-    regressions = len(told) - machines
-    parts = [counted(regressions, "regression")] if regressions else []
-    return [*parts, counted(machines, "slower machine")] if machines else parts
+    drifts = sum(one.kind == Incident.Kind.DRIFT for one in told)
+    regressions = len(told) - machines - drifts
+    numbers = ((regressions, "regression"), (drifts, "drift"), (machines, "slower machine"))
+    return [counted(number, noun) for number, noun in numbers if number]
 
 
 def _narrowed(runs: NightRuns, series: QuerySet[Series]) -> NightRuns:

@@ -77,7 +77,7 @@ class _Summary:
             readings=(*self._rates(seconds), *self._latencies()),
             product=product,
             version=version,
-            workload=mask_text(self._text("Benchmark Type")[:200]) or None,
+            workload=self._text("Benchmark Type")[:200] or None,
             threads=threads,
             started_at=started_at,
             duration_s=seconds,

@@ -109,7 +109,7 @@ def _run(output: _Output, key: str) -> Read:
     run = ParsedRun(
         readings=tuple(readings),
         key=key,
-        workload=mask_text(workload[:200]) or None,
+        workload=workload[:200] or None,
         threads=threads,
         duration_s=seconds,
         options=options,

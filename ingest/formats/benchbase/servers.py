@@ -2,7 +2,7 @@
 
 import re
 
-_NUMBERS = r"([0-9]+(?:\.[0-9]+)+)"
+_NUMBERS = r"([0-9]++(?:\.[0-9]++)++)"
 # A type such as MYSQL or POSTGRES is that of the driver, which servers of other products speak to as well.
 _SAID = (
     ("MariaDB", re.compile(rf"(?:5\.5\.5-)?{_NUMBERS}-MariaDB\b.*")),

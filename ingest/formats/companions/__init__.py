@@ -6,6 +6,7 @@ A companion format is a module with ``recognise(head: bytes) -> bool`` and
 
 from typing import Protocol, cast
 
+from ingest.budget import check_budget
 from ingest.formats import find_formats
 from ingest.formats.report import CompanionReport, FormatError
 from ingest.formats.source import Source
@@ -27,7 +28,11 @@ def recognise(source: Source) -> str | None:
     Raise FormatError for a file that is no text, and where more than one format knows it.
     """
     source.check()
-    names = [name for name, format_ in COMPANION_FORMATS.items() if format_.recognise(source.head)]
+    names = []
+    for name, format_ in COMPANION_FORMATS.items():
+        check_budget()
+        if format_.recognise(source.head):
+            names.append(name)
     if len(names) > 1:
         raise FormatError(f"the file looks like {' and like '.join(names)}")
     return names[0] if names else None

@@ -37,12 +37,12 @@ _KNOWN_GROUPS = frozenset(
 _CELL = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([BkMGT]?)")
 _POWERS = {"": 0, "B": 0, "k": 1, "M": 2, "G": 3, "T": 4}
 _OF_BYTES = ("dsk/", "net/", "memory", "swap", "paging")
-_MISSED = re.compile(r"\s+missed [0-9]{1,9} ticks\s*$")
+_MISSED = re.compile(r"(?<!\s)\s++missed [0-9]{1,9} ticks\s*+$")
 _STARTS = "You did not select any stats"
 # A console is not so low that the heads come again after fewer rows.
 _MIN_ROWS_BETWEEN_HEADS = 8
 # dool prints bits from 1.3 on, unless it is told not to.
-_DOOL, _BYTES_OF_DOOL = re.compile(r"\bdool\b"), re.compile(r"\bdool\b.*--(?:bytes|dstat)\b")
+_DOOL, _BYTES_OF_DOOL = re.compile(r"\bdool\b"), re.compile(r"(?>.*?\bdool\b).*--(?:bytes|dstat)\b")
 
 
 def recognise(head: bytes) -> bool:
@@ -166,5 +166,5 @@ def _bytes_of_a_unit(lines: Sequence[str]) -> float | None:
     """Return what the command in the file says of the units of disks; None where there is none."""
     around = [line for line in lines if "|" not in line]
     if any(map(_DOOL.search, around)):
-        return 1.0 if any(map(_BYTES_OF_DOOL.search, around)) else 1 / 8
+        return 1.0 if any(map(_BYTES_OF_DOOL.match, around)) else 1 / 8
     return 1.0 if any("dstat" in line for line in around) else None

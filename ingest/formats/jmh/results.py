@@ -126,7 +126,7 @@ def interval_around(score: float, error: float | None) -> tuple[float, float] | 
 
 def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -> str:
     """Return ``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
-    named = [f"{name}={mask_text(value)}" for name, value in params.items() if value != NOT_APPLICABLE]
+    named = [f"{name}={value}" for name, value in params.items() if value != NOT_APPLICABLE]
     return " ".join(" ".join([benchmark, *named, mode or ""]).split())
 
 

@@ -39,11 +39,11 @@ _HEADER = re.compile(
 # left of them where one encoding was taken for another.
 _ERROR_SIGN = re.compile(r"(?:[±?ñ\ufffd]|Â±|┬▒)?\(99[.,]9%\)|[±ñ卤∓]|Â±|В±|┬▒|¡À|\+ ?/? ?[-−]")
 # What somebody adds to a number: ``62.715 (+5 %)``, ``62.715 us/op (fastest)``, ``62.715 us/op  // fastest``.
-_REMARK = re.compile(r"\s*\([^()]*\)\s*|\s(?://|#\s|<-|←).*")
+_REMARK = re.compile(r"(?:(?<!\s)\s++)?\([^()]*\)\s*+|\s(?://|#\s|<-|←).*")
 _ABOUT_SIGN = re.compile("≈|÷|â‰ˆ|Ôëê|~")
 # Between two numbers any other sign that is not of ASCII was once ±.
 _SIGN = r"(?:[±?]|[^\x00-\x7f]{1,3})"
-UNIT = r"(?P<unit>[^\s0-9]\S*(?: ?/ ?[^\s0-9]\S*)?)"
+UNIT = r"(?P<unit>[^\s0-9](?:[^\s/]|/(?! ))*+(?: ?/ ?[^\s0-9]\S*)?)"
 _ABOUT = re.compile(rf"[≈?\ufffd] (?P<power>\S+) {UNIT}")
 _SCORE = re.compile(rf"(?P<score>{NUMBER})(?: (?P<error>{NUMBER}))? {UNIT}")
 _SCORE_WITH_SIGN = re.compile(

@@ -48,9 +48,9 @@ _CSV = (
 
 _PLACE = re.compile(r"<(\w+)>")
 _WHOLE_NUMBERS = frozenset({"time_s", "threads", "queue_length", "concurrency"})
-_TIMED = re.compile(r"\[ *[0-9]\S{0,20} *s? *\] ?")
+_TIMED = re.compile(r"\[ *[0-9]\S{0,20} *+s? *+\] ?")
 _CHECKPOINT = "Checkpoint report:"
-_CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *s? *\] +{_CHECKPOINT}\s*")
+_CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *+s? *+\] +{_CHECKPOINT}\s*")
 # 0.5 subtracts a larger count from a smaller one after a checkpoint.
 _BELOW_ZERO = re.compile(r"1844[0-9]{16}(?:\.[0-9]+)?")
 

@@ -96,7 +96,7 @@ _MEMORY_SIZES = re.compile(r"[0-9].*B transferred \(")
 _FILE_SIZES = re.compile(r"Read \S+ +Written \S+ +Total transferred .*")
 
 # What people write behind a figure, in a language of their own mostly.
-_REMARK = re.compile(r"\s+(?:#|//|<-).*|(?<=[0-9)s])\s+\(?[^\x00-\x7f].*")
+_REMARK = re.compile(r"(?<!\s)\s++(?:#|//|<-).*|(?<=[0-9)s])\s+\(?[^\x00-\x7f].*")
 _ESCAPED = re.compile(r"\\([\[\]()])")
 
 

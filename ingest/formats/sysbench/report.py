@@ -32,7 +32,7 @@ _IO_SIZES = re.compile(r"Read (\S+) +Written (\S+) +Total transferred .*")
 _MIB = {"b": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20}
 _PERCENTILE = re.compile(r"(?:approx\. +)?([0-9]{1,3})(?:st|nd|rd|th)? percentile")
 _OPERATIONS = "operations"
-_SPREAD = re.compile(r"(\S+?)/(\S+)")
+_SPREAD = re.compile(r"(\S[^\s/]*+)/(\S+)")
 _SUM_OF_OLD = "total time taken by event execution"
 _FAIRNESS = {
     "fairness_events_stddev": "events (avg/stddev)",
@@ -66,6 +66,10 @@ class Clock:
 
     def rate(self, count: float) -> float:
         return self.per_second if count == self.count else count * self.per_second / self.count
+
+
+LONGEST_COUNTED_MS = 100_000
+"""The end of the histogram of response times: a percentile there may be anything above."""
 
 
 class SysbenchReport:
@@ -239,8 +243,8 @@ class SysbenchReport:
         yield reading("latency_avg", average)
         yield reading("latency_max", most)
         for rank, (text, line) in self.percentiles.items():
-            if rank <= 100:
-                yield reading(percentile_metric(rank), milliseconds(text, line))
+            if rank <= 100 and (value := milliseconds(text, line)) < LONGEST_COUNTED_MS:
+                yield reading(percentile_metric(rank), value)
         if block.has(GENERAL, _SUM_OF_OLD):
             text, line = block.text(GENERAL, _SUM_OF_OLD)
             yield reading("latency_sum", seconds_in_ms(text.removesuffix("s"), line))

@@ -34,8 +34,8 @@ from ingest.formats.sysbench.lines import (
     plain_line,
     sort,
 )
-from ingest.formats.sysbench.numbers import number
-from ingest.formats.sysbench.report import SysbenchReport
+from ingest.formats.sysbench.numbers import milliseconds, number
+from ingest.formats.sysbench.report import LONGEST_COUNTED_MS, SysbenchReport
 from ingest.masking import mask_text
 
 # A document may indent what it quotes, or have tags of HTML before it.
@@ -57,10 +57,11 @@ _LINE_OF_REPORT = re.compile(
     r"|\b(?:transactions|queries): +[0-9]+ +\([0-9.]+ per sec\.\)|\bevents per second: +[0-9]"
     r"|^ +(?:approx\. +)?[0-9]{1,3}(?:th|st|nd|rd)? percentile: +[0-9]|^ +total time: +[0-9.]+s"
 )
-_CALL = re.compile(r"\bsysbench\s.*--.*\s(?:run|prepare)\b")
+_CALL = re.compile(r"^(?>.*?\bsysbench\s)(?>.*?--).*\s(?:run|prepare)\b")
 _REPORT_BEGINS = re.compile(r"([ \t]*)(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)")
 _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
+_MOST_OF_A_RUN, _ALIKE = 0.7, 1.5
 
 _BUILT_IN_TESTS = ("cpu", "memory", "fileio", "threads", "mutex")
 _READ_VERSIONS = ("0.4", "0.5", "1.")
@@ -217,7 +218,7 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     run = ParsedRun(
         readings=results.readings,
         key=key,
-        column=mask_text(output.title) or None,
+        column=output.title or None,
         workload=workload_of(words) or results.test,
         threads=threads,
         started_at=time.replace(tzinfo=UTC) if time and time.tzinfo is None else time,
@@ -227,7 +228,24 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     )
     if not output.version:
         notes.append(f"above the report in line {output.line} there is no banner of sysbench")
-    return run, _interval_tables(output, key, results.percentile), notes
+    tables = _interval_tables(output, key, results.percentile)
+    return run, tables, [*notes, *(() if output.checkpoints else _contradiction(run, tables))]
+
+
+def _contradiction(run: ParsedRun, tables: Sequence[Intervals]) -> Iterator[str]:
+    """Yield a warning where the rate of the report is not that of intervals that cover most of the run."""
+    rate = next((one.value for one in run.readings if one.metric == "tps"), 0.0)
+    for table in tables:
+        if rate and run.duration_s and {"time_s", "tps"} <= set(table.columns):
+            time, tps = table.columns.index("time_s"), table.columns.index("tps")
+            rates = [row[tps] for row in table.rows if row[tps] is not None]
+            last = max((row[time] or 0.0 for row in table.rows), default=0.0)
+            mean = sum(filter(None, rates)) / len(rates) if rates else rate
+            if last >= _MOST_OF_A_RUN * run.duration_s and not 1 / _ALIKE < mean / rate < _ALIKE:
+                yield (
+                    f"the report says {rate:.2f} transactions a second and the intervals of the same run "
+                    f"{mean:.2f} on average: one of them counts what the other leaves out, such as a warm-up"
+                )
 
 
 @dataclass(slots=True)
@@ -382,6 +400,12 @@ def _notes_on_text(report: SysbenchReport) -> Iterator[str]:
     for rank, (_, line) in report.percentiles.items():
         if rank > 100:
             yield f"{rank} is no percentile and was left out (line {line})"
+    for rank, (text, line) in report.percentiles.items():
+        if milliseconds(text, line) >= LONGEST_COUNTED_MS:
+            yield (
+                f"sysbench counts response times up to 100 s: of percentile {rank} only that it is longer "
+                f"is known, and it was left out (line {line})"
+            )
 
 
 def _after_checkpoint(output: SysbenchOutput) -> str:

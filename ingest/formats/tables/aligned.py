@@ -5,13 +5,14 @@ User Threads  Txns/sec  User  System  Idle
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import takewhile
 
 from ingest.formats.cells import is_cell
 from ingest.formats.headings import is_count, product_and_version
 from ingest.formats.report import FormatError
+from ingest.formats.tables.columns import names_setting
 from ingest.formats.tables.grids import heads_grid, says_metric
 from ingest.formats.tables.heads import HINT, counts_threads, heads_of, heads_workloads, tell_runs
 from ingest.formats.tables.layouts import ends_in_prose, is_title
@@ -94,7 +95,11 @@ def _find_rows(lines: Sequence[str], index: int) -> AlignedRows | None:
     for names, split in ((_wide(line), _wide), (_wide(line), str.split), (joined, str.split)):
         cells = split(first_row)
         fits = 1 < len(names) <= MAX_COLUMNS and len(cells) == len(names)
-        if fits and tell_runs(names) and _numbers_under_metrics(names, cells):
+        if (
+            fits
+            and tell_runs(names, may_name_rows=names_setting(names[0]))
+            and _numbers_under_metrics(names, cells)
+        ):
             return AlignedRows(index, tuple(names), split)
     return None
 
@@ -116,8 +121,13 @@ def _find_wide_grid(lines: Sequence[str], index: int, *, is_sure: bool) -> Align
 
 def _first_row(lines: Sequence[str], index: int) -> str:
     """Return the first line below that is neither blank nor drawn."""
-    below = islice(lines, index + 1, None)
+    below = _below(lines, index)
     return next((row for row in below if row.strip() and not _BORDER.issuperset(row)), "")
+
+
+def _below(lines: Sequence[str], index: int) -> Iterator[str]:
+    """Yield the lines below one, without going over those above it for each of them."""
+    return map(lines.__getitem__, range(index + 1, len(lines)))
 
 
 def _numbers_under_metrics(names: Sequence[str], cells: Sequence[str]) -> bool:
@@ -142,12 +152,13 @@ def _joined(line: str, width: int) -> list[str]:
     if len(words) <= width:
         return words
     heads: list[str] = []
-    while words:
-        for count in range(min(_MAX_JOINED, len(words)), 0, -1):
-            head = " ".join(words[:count])
+    at = 0
+    while at < len(words):
+        for count in range(min(_MAX_JOINED, len(words) - at), 0, -1):
+            head = " ".join(words[at : at + count])
             if count == 1 or _is_head(head):
                 heads.append(head)
-                words = words[count:]
+                at += count
                 break
     return heads
 
@@ -280,21 +291,20 @@ def _split_names(line: str) -> tuple[str, Words] | None:
 
 
 def _split_versions(line: str, first_row: str) -> tuple[str, Words] | None:
-    """Split a line of products with versions alone, over rows of a name and as many numbers.
+    """Split a line of products with versions, over rows of a name and as many numbers.
 
-    The blanks in front of it are lost where a table is copied.
+    The blanks in front of it are lost where a table is copied; a word may stand over the names of the rows.
     """
     words, below = _words(line), _words(first_row)
-    are_versions = bool(words) and all(all(product_and_version(word[0])) for word in words)
-    return (
-        ("", words)
-        if are_versions and len(below) > len(words) and _cells_at_end(below) >= len(words)
-        else None
-    )
+    corner = words[0][0] if len(words) > 2 and not all(product_and_version(words[0][0])) else ""
+    versions = words[1:] if corner else words
+    are_versions = bool(versions) and all(all(product_and_version(word[0])) for word in versions)
+    fits = len(below) > len(versions) and _cells_at_end(below) >= len(versions)
+    return (corner, versions) if are_versions and fits else None
 
 
 def _find_grid(lines: Sequence[str], index: int, *, is_sure: bool) -> AlignedGrid | None:
-    first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
+    first_row = next((row for row in _below(lines, index) if row.strip()), "")
     split = (
         _split_thread_counts(lines[index])
         or _split_names(lines[index])
@@ -307,7 +317,7 @@ def _find_grid(lines: Sequence[str], index: int, *, is_sure: bool) -> AlignedGri
 
 def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int, *, is_sure: bool) -> bool:
     names = _texts(columns)
-    first_row = next((_words(line) for line in islice(lines, index + 1, None) if line.strip()), ())
+    first_row = next((_words(line) for line in _below(lines, index) if line.strip()), ())
     are_counts = all(map(is_count, names))
     if not are_counts and (len(first_row) < 2 or not is_cell(first_row[-1][0])):
         return False

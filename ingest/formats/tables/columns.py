@@ -1,52 +1,41 @@
 """What each column of a table is: a fact of its runs, a metric, a setting, or nothing that is kept.
 
-A column of numbers that is neither a fact nor a known metric is a setting where one of these holds, and else
-a metric of the project's own:
-
-- its name has a word of settings (``tables``, ``scale_factor``, ``pool``, ``warehouses``) and none of
-  measurements (``buffer_pool_hit_ratio``);
-- its name has a word that both have (``size``, ``memory``), and its numbers are whole, and round or repeated;
-- it is the first column, nothing else names the rows, and its numbers are whole;
-- without it rows would be alike, and each of its few whole numbers stands beside every other row.
+A column of numbers that is neither a fact nor a known metric is a setting where its head says so: by the name
+of a server variable (``innodb_buffer_pool_size``), by *(setting)* behind its name, or by a word of settings
+(``tables``, ``scale_factor``, ``pool``, ``warehouses``) and none of measurements (``buffer_pool_hit_ratio``).
+So is the first column where nothing else names the rows. Any other is a metric of the project's own. What the
+numbers are decides nothing: the same head is the same thing on every night.
 
 A head that says which is better (``rows [rows, lower]``) is always one of a metric.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
+from functools import cached_property
 
 from benchdash.results.readings import LOWER
 from ingest.formats.cells import Quantity, quantity
 from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, thread_word_rank
-from ingest.formats.tables.machine_columns import cpu_columns
+from ingest.formats.tables.machine_columns import cpu_columns, names_cpu_time
 from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
+from ingest.metadata.configuration import is_server_setting
 
 # fmt: off
 _SETTING_WORDS = frozenset({
     "batch", "batchsize", "block", "blocks", "blocksize", "buffer", "buffers", "capacity",
     "clients", "concurrency", "connections", "core", "cores", "cpus", "depth", "factor",
     "instances", "iodepth", "key", "keys", "level", "limit", "node", "nodes", "partition",
-    "partitions", "pod", "pods", "pool", "prime", "processes", "range", "records", "regions",
+    "partitions", "pod", "pods", "pool", "processes", "range", "records", "regions",
     "replica", "replicas", "row", "rows", "scale", "sf", "shard", "shards", "table", "tables",
     "target", "tasks", "tenants", "terminals", "threads", "ttl", "vcpu", "vcpus", "warehouse",
     "warehouses", "wh", "worker", "workers", "并发", "核数", "节点数", "行数", "表数", "返回行数",
-})
-# Of these there are no parts: a column of 15.9 connections is one of means.
-_COUNTED_WORDS = frozenset({
-    "clients", "concurrency", "connections", "core", "cores", "instances", "nodes", "partitions",
-    "processes", "shards", "tasks", "terminals", "threads", "worker", "workers",
-})
-_EITHER_WORDS = frozenset({
-    "cache", "cnt", "count", "cpu", "disk", "length", "mem", "memory", "num", "number", "ram",
-    "size", "storage",
 })
 _MEASURED_WORDS = frozenset({
     "aborts", "achieved", "active", "busy", "deadlocks", "error", "errors", "exceptions", "failed",
@@ -62,6 +51,7 @@ _IDENTITY = re.compile(
     r"(?:.*[\s_-])?(?:ids?|pid|port|seed|code|uuid|child|run)|index|no\.?|nr\.?|year|#", re.IGNORECASE
 )
 _DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9},[0-9]{1,9}\s*")
+_SAID_SETTING = re.compile(r"\s*\((?:setting|parameter)\)", re.IGNORECASE)
 _CPU_SECONDS = re.compile(r"(?:server|client)_cpu_s", re.IGNORECASE)
 _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
@@ -74,7 +64,7 @@ _MEASURE = re.compile(
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _WORD = re.compile(r"\w")
 _DIGIT = re.compile(r"[0-9]")
-_SENTENCE = re.compile(r"(?:\S+\s+){3}\S|[,;:，。；：（]")
+_SENTENCE = re.compile(r"(?<!\S)(?:\S++\s++){3}\S|[,;:，。；：（]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _RATE_ORDER = ("tps", "events_per_s", "ops_per_s", "qps")
 # How long a client waits, in shares of threads / rate: a high percentile is more, and so is a transaction of
@@ -86,7 +76,6 @@ _OTHER_STATISTICS = frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
 )
 _MAX_SHOWN = 60
-_ROUND_DIGITS = 2
 _MIN_MOMENTS = 2
 # In wider tables no column is looked at for remarks; of a long one its beginning tells.
 _MAX_COMMENTED, _MAX_REMARK = 50, 200
@@ -107,7 +96,7 @@ class TableColumn:
 
     ``fact`` is the meaning of a fact (``threads``), ``metric`` that of a value, and ``of`` what else the head
     of a value names: a version, a product, a workload; a product alone where ``names_product``. ``threads``
-    is the thread count that a head is. An own metric ``is_doubtful`` where its numbers may be settings.
+    is the thread count that a head is.
     """
 
     index: int
@@ -117,11 +106,10 @@ class TableColumn:
     metric: Metric | None = None
     of: str = ""
     names_product: bool = False
-    is_doubtful: bool = False
     threads: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """The columns of a table in their order, and what their sender should know."""
 
@@ -132,7 +120,12 @@ class Columns:
         return [column for column in self.all if column.role is role]
 
     def fact(self, meaning: str) -> TableColumn | None:
-        return next((one for one in self.all if one.role is ColumnRole.FACT and one.fact == meaning), None)
+        return self._facts.get(meaning)
+
+    @cached_property
+    def _facts(self) -> dict[str, TableColumn]:
+        """The first column of each fact; every row is asked for all of them."""
+        return {one.fact: one for one in reversed(self.all) if one.role is ColumnRole.FACT}
 
 
 def columns_of(table: Table) -> Columns:
@@ -158,7 +151,6 @@ class _Understanding:
         known = [column for index in range(len(self.heads)) if (column := self._column(index))]
         found = self._with_cpu_times(known)
         found = self._with_names_of_rows(found)
-        found = self._with_crossed_settings(found)
         found = self._with_comments(found)
         found = list(self._with_metrics_of_parts(found))
         self._check_twice(found)
@@ -280,7 +272,8 @@ class _Understanding:
         counts_repetitions = name.casefold() == "run" and self._is_whole(index)
         if counts_repetitions and not any(one.meaning == "repetition" for one in self.heads):
             return TableColumn(index, name, ColumnRole.FACT, fact="repetition")
-        if head.is_note or _CPU_SECONDS.fullmatch(name) or _IDENTITY.fullmatch(name):
+        is_identity = _IDENTITY.fullmatch(name) and not names_cpu_time(name)
+        if head.is_note or _CPU_SECONDS.fullmatch(name) or is_identity:
             return TableColumn(index, name, ColumnRole.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
@@ -291,11 +284,9 @@ class _Understanding:
         metric = _with_unit_of_cells(head.own, numbers)
         if metric is None:
             return TableColumn(index, name, ColumnRole.NOTE)
-        if not head.is_declared and self._is_setting(index, name):
-            return TableColumn(index, name, ColumnRole.SETTING)
-        is_measured = metric.is_declared or bool(_words(name) & _MEASURED_WORDS)
-        is_doubtful = not is_measured and self._is_whole(index) and self._is_round(index)
-        return TableColumn(index, name, ColumnRole.VALUE, metric=metric, is_doubtful=is_doubtful)
+        if not head.is_declared and names_setting(name):
+            return TableColumn(index, _SAID_SETTING.sub("", name), ColumnRole.SETTING)
+        return TableColumn(index, name, ColumnRole.VALUE, metric=metric)
 
     def _time_of_statistic(self, index: int, head: ColumnHead) -> Metric | None:
         """Return the response time of a head such as ``p95`` or ``avg``, with units or beside rates.
@@ -314,27 +305,8 @@ class _Understanding:
             return None
         return head.statistic
 
-    def _is_setting(self, index: int, name: str) -> bool:
-        words = _words(name)
-        if names_setting(name):
-            return not words & _COUNTED_WORDS or not any(one.decimals for one in self._numbers(index))
-        if words & _MEASURED_WORDS:
-            return False
-        return (
-            bool(words & _EITHER_WORDS)
-            and self._is_whole(index)
-            and (self._repeats(index) or self._is_round(index))
-        )
-
     def _is_whole(self, index: int) -> bool:
         return self._is_numeric(index) and all(one.is_whole for one in self._numbers(index))
-
-    def _repeats(self, index: int) -> bool:
-        values = [one.value for one in self._numbers(index)]
-        return len(set(values)) < len(values)
-
-    def _is_round(self, index: int) -> bool:
-        return all(_is_round(one.value) for one in self._numbers(index))
 
     def _is_index(self, index: int) -> bool:
         """Return whether the first column only counts the rows, as data frames write it."""
@@ -351,12 +323,12 @@ class _Understanding:
     def _with_cpu_times(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, with those that hold CPU times for metrics."""
         own = [column for column in found if column.metric and column.metric.is_own]
+        named = {column.metric.name for column in found if column.metric}
         numbers = {
             in_english(column.name): [one.value for one in self._numbers(column.index)]
             for column in own
             if len(self.cells[column.index]) == len(self.table.rows)
         }
-        named = {column.metric.name for column in found if column.metric}
         times = {name: Metric(metric) for name, metric in cpu_columns(numbers).items() if metric not in named}
         return [
             replace(column, metric=times[in_english(column.name)])
@@ -382,40 +354,7 @@ class _Understanding:
             return found
         if first.metric.is_declared and self.heads[first.index].is_declared:
             return found
-        return (
-            [replace(first, role=ColumnRole.SETTING, metric=None), *found[1:]]
-            if self._is_whole(first.index)
-            else found
-        )
-
-    def _with_crossed_settings(self, found: list[TableColumn]) -> list[TableColumn]:
-        """Return the columns, with one that alone tells rows apart, as in a crossed design, for a setting."""
-        naming = [
-            column
-            for column in found
-            if column.role in (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
-        ]
-        if any(column.fact == "metric" for column in naming):
-            return found
-        identities = [self._identity(row.cells, naming) for row in self.table.rows]
-        if len(set(identities)) == len(identities):
-            return found
-        for place, column in enumerate(found):
-            is_own = column.metric is not None and column.metric.is_own and not column.metric.is_declared
-            if is_own and self._is_whole(column.index) and self._is_crossed(column, identities):
-                return [
-                    *found[:place],
-                    replace(column, role=ColumnRole.SETTING, metric=None),
-                    *found[place + 1 :],
-                ]
-        return found
-
-    def _is_crossed(self, column: TableColumn, identities: Sequence[object]) -> bool:
-        values = [row.cells[column.index] for row in self.table.rows]
-        pairs = set(zip(identities, values, strict=True))
-        counts = set(Counter(values).values())
-        is_few = 1 < len(set(values)) <= len(values) // 2
-        return is_few and len(counts) == 1 and len(pairs) == len(values)
+        return [replace(first, role=ColumnRole.SETTING, metric=None), *found[1:]]
 
     def _with_comments(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, with remarks and signs such as ``✅`` that no row needs for notes."""
@@ -607,7 +546,9 @@ class _Understanding:
 def names_setting(name: str) -> bool:
     """Return whether a name over a column is one of settings, whatever stands below it."""
     words = _words(name)
-    return bool(words & _SETTING_WORDS) and not words & _MEASURED_WORDS
+    if "prime" in words or _SAID_SETTING.search(name):
+        return True
+    return (bool(words & _SETTING_WORDS) or is_server_setting(name)) and not words & _MEASURED_WORDS
 
 
 def own_metric_warning(metric: Metric, printed: str) -> str:
@@ -673,12 +614,6 @@ def _is_change(text: str) -> bool:
     return found is not None and (bool(found.sign) or found.unit in {"x", "×", "倍"})
 
 
-def _is_round(value: float) -> bool:
-    digits = f"{value:.0f}".rstrip("0")
-    is_power_of_two = value >= 1 and int(value) & (int(value) - 1) == 0
-    return len(digits) <= _ROUND_DIGITS or is_power_of_two
-
-
 def _statistic_free(column: TableColumn) -> str:
     """Return the rest of a head, without a word that says that a rate is the average one."""
     return "" if _bare(column.of) in _STATISTICS_OF_RATES else column.of
@@ -698,5 +633,5 @@ def _names_run(part: str) -> bool:
 
 
 def _words(name: str) -> set[str]:
-    text = in_english(re.sub(r"[\[(].*?[\])]", " ", name)).casefold()
+    text = in_english(re.sub(r"[\[(].{0,200}?[\])]", " ", name)).casefold()
     return set(re.split(r"[\s_\-/.]+", text)) | {name.casefold()}

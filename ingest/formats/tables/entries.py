@@ -1,10 +1,11 @@
 """From what the lines of a table tell to runs: put together, numbered, and with keys of their own."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
+from benchdash.results.readings import UNKNOWN
 from ingest.formats.report import FormatError, ParsedRun
 
 # So many rates with three decimals are no accident.
@@ -14,21 +15,17 @@ _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """What one line or one cell tells of a run, whose key is still empty.
-
-    ``doubtful`` are metrics of the project's own whose numbers look like those of a setting: round and whole.
-    """
+    """What one line or one cell tells of a run, whose key is still empty."""
 
     line: int
     run: ParsedRun
-    doubtful: frozenset[str] = frozenset()
 
 
 def distinct_runs(entries: Iterable[RunEntry]) -> tuple[ParsedRun, ...]:
     """Return the runs of the entries, each with a unique key.
 
     Runs that nothing tells apart are numbered as repetitions. Raise FormatError, with the line, where one
-    repetition is given twice, and where runs differ only in what may be a setting.
+    repetition is given twice.
     """
     numbered = _numbered(list(entries))
     lines: dict[str, int] = {}
@@ -79,6 +76,19 @@ def warnings_of_points(runs: Iterable[ParsedRun]) -> list[str]:
     ]
 
 
+def warnings_of_repetitions(runs: Iterable[ParsedRun]) -> list[str]:
+    """Return a warning where rows alike have metrics of the project's own, which may have been set."""
+    alike = [run for run in runs if run.repetition and run.repetition > 1]
+    own = sorted({one.metric for run in alike for one in run.readings if one.direction == UNKNOWN})
+    if not own or any(run.started_at for run in alike):
+        return []
+    sentence = (
+        "rows that no other column tells apart are taken for repetitions; if {0!r} was set and not measured, "
+        "call its column '{0} (setting)'"
+    )
+    return [sentence.format(own[0])]
+
+
 def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
     """Return the entries, numbered as repetitions where runs differ in nothing but their time."""
     alike: dict[object, list[RunEntry]] = defaultdict(list)
@@ -86,30 +96,17 @@ def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
         if entry.run.repetition is None:
             alike[identity(entry.run)].append(entry)
     repetitions = {
-        id(entry): number for same in alike.values() if len(same) > 1 for number, entry in _repetitions(same)
+        id(entry): number
+        for same in alike.values()
+        if len(same) > 1
+        for number, entry in enumerate(same, start=1)
     }
     return [
-        replace(entry, run=replace(entry.run, repetition=repetitions.get(id(entry), entry.run.repetition)))
+        replace(entry, run=replace(entry.run, repetition=number))
+        if (number := repetitions.get(id(entry)))
+        else entry
         for entry in entries
     ]
-
-
-def _repetitions(same: Sequence[RunEntry]) -> Iterator[tuple[int, RunEntry]]:
-    first = same[0]
-    for number, entry in enumerate(same, start=1):
-        different = [name for name in sorted(entry.doubtful) if _value(first, name) != _value(entry, name)]
-        if different and entry.run.started_at is None:
-            names = ", ".join(different)
-            raise FormatError(
-                f"differs from line {first.line} only in {names}: was it set or measured? Call the column "
-                f"'configuration', or '{different[0]} [unit, lower]', or number the repetitions",
-                entry.line,
-            )
-        yield number, entry
-
-
-def _value(entry: RunEntry, metric: str) -> float | None:
-    return next((reading.value for reading in entry.run.readings if reading.metric == metric), None)
 
 
 # What names a run, apart from its repetition and its time.

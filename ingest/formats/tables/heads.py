@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ingest.formats.headings import Said, said_by
 from ingest.formats.tables.metric_words import (
     Metric,
     MetricHead,
@@ -31,6 +32,10 @@ _NAMES = {
         "scenario",
         "script",
         "command",
+        "kind",
+        "query type",
+        "workload type",
+        "test type",
     ),
     "product": ("client", "product", "driver"),
     "version": ("version", "release", "server version"),
@@ -46,7 +51,7 @@ _NAMES = {
 _MEANINGS = {name: meaning for meaning, names in _NAMES.items() for name in names}
 _THREADS = re.compile(
     r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?"
-    r"(?:(?:concurrent|simultaneous|user|client|worker|parallel)\s+)?"
+    r"(?:(?:concurrent|simultaneous|user|client|worker|parallel|sysbench|pgbench|ycsb|jmeter|hammerdb)\s+)?"
     r"(?:threads?|clients|conns?|connections?|users|sessions?|concurrency|terminals|vus?|vusers?"
     r"|virtual users|nthreads|callers|concurrent)"
     r"(?:\s*(?:count|number|#))?"
@@ -149,7 +154,18 @@ def meaning_of(name: str) -> str | None:
         return meaning
     if _THREADS.fullmatch(words):
         return "threads"
+    if product_of_versions(name):
+        return "version"
     return "workload" if _WORKLOADS.fullmatch(words) else None
+
+
+def product_of_versions(name: str) -> str | None:
+    """Return the product whose versions stand under a head such as ``PostgreSQL Version``."""
+    words = name.split()
+    if len(words) < 2 or words[-1].casefold() not in {"version", "versions", "release", "releases"}:
+        return None
+    said = said_by(" ".join(words[:-1]))
+    return said.product if said == Said(product=said.product) else None
 
 
 def counts_threads(head: str) -> bool:
@@ -223,7 +239,7 @@ def is_of_another_format(names: Iterable[str]) -> bool:
 
 def is_of_time(name: str) -> bool:
     """Return whether the rows below are moments of one run, or the devices of a machine."""
-    words = _words(re.sub(r"\(.*?\)", "", name))
+    words = _words(re.sub(r"\(.{0,200}?\)", "", name))
     return words in _TIMES or words in _DEVICES
 
 

@@ -11,6 +11,7 @@ _NAMES = {
 }
 _TIMES = {name: metric for metric, names in _NAMES.items() for name in names}
 _WHOLE, _ROUNDING = 100, 2
+_OF_VMSTAT = frozenset({"us", "sy"})
 # What mpstat and vmstat count, of Solaris and of Linux. Of a bare number of these nobody can say whether it
 # is for each second, CPU, or transaction.
 _COUNTERS = frozenset(
@@ -24,17 +25,23 @@ _COUNTERS = frozenset(
 def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
     """Return the metric of each column of CPU time in per cent; ``numbers`` are the columns by name.
 
-    No column counts unless user and system time, or one of them and idle time, are there, and no row adds up
-    to more than 100 %.
+    User and system time alone may be seconds; they are per cents beside idle time, with a sign that says so,
+    and as vmstat calls them. No column counts where no row can be one of per cents: where they add up to more
+    than 100 %, or to shares of 1.
     """
     named = {name: metric for name in numbers if (metric := _TIMES.get(_word(name)))}
     metrics = list(named.values())
-    is_certain = len({"cpu_user", "cpu_system", "cpu_idle"}.intersection(metrics)) > 1
-    if not is_certain or len(set(metrics)) < len(metrics):
+    if len(metrics) < 2 or len(set(metrics)) < len(metrics):
+        return {}
+    are_per_cents = "cpu_idle" in metrics or all("%" in name for name in named)
+    if not are_per_cents and not {_word(name) for name in named} >= _OF_VMSTAT:
         return {}
     sums = [sum(row) for row in zip(*(numbers[name] for name in named), strict=True)]
-    are_per_cents = max(sums) <= _WHOLE + _ROUNDING and (max(sums) > _ROUNDING)
-    return named if are_per_cents else {}
+    return named if sums and _ROUNDING < max(sums) <= _WHOLE + _ROUNDING else {}
+
+
+def names_cpu_time(name: str) -> bool:
+    return _word(name) in _TIMES
 
 
 def counters(names: Iterable[str]) -> set[str]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import dropwhile
 
 from benchdash.results.readings import (
     HIGHER,
@@ -94,9 +95,9 @@ _THROUGHPUT_NAMES = frozenset({"throughput", "吞吐量"})
 _QUOTIENT = re.compile(r"\s*(?:/|\bper\b)\s*\S", re.IGNORECASE)
 # Behind a metric: (k), [1/min, lower], (higher is better), in thousands.
 _BEHIND = re.compile(
-    r"\s*(?:(?:[(\[]\s*(?P<unit>(?:[^()\[\],;]|,(?=[0-9])){0,20}?))?"
-    r"\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[)\]]"
-    r"|,?\s+in\s+(?P<scale>thousands|millions)(?!\w))",
+    r"(?:\s*+(?:[(\[]\s*+(?P<unit>(?:[^()\[\],;]|,(?=[0-9])){0,20}?))?"
+    r"\s*+(?:[,;]?\s*+(?P<direction>higher|lower)(?: is better)?)?\s*+[)\]]"
+    r"|(?:\s*+,)?\s++in\s++(?P<scale>thousands|millions)(?!\w))",
     re.IGNORECASE,
 )
 _SCALE = re.compile(
@@ -108,7 +109,8 @@ _SCALE = re.compile(
 
 _DECLARED = re.compile(
     r"(?P<name>(?:\[[^\[\]]*\])?[^\[\]()]*[^\[\]()\s])\s*"
-    r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*(?:[,;]?\s*(?P<direction>higher|lower)(?: is better)?)?\s*[\])]",
+    r"[\[(]\s*(?P<unit>[^\[\](),;]{0,20}?)\s*+"
+    r"(?:[,;]?\s*+(?P<direction>higher|lower)(?: is better)?)?\s*+[\])]",
     re.IGNORECASE,
 )
 _SHORT_TIMES = {"sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h"}
@@ -434,10 +436,11 @@ def time_factor(unit: str) -> tuple[int, int] | None:
 def _words_beside(text: str) -> str:
     text = _THROUGHPUT.sub(" ", text)
     words = text.strip(" \t,:;-–()").split()
-    while words and words[0].casefold() in {"for", "of", "in", "the", "with", "by", "on"}:
-        words = words[1:]
+    words = [
+        *dropwhile(lambda word: word.casefold() in {"for", "of", "in", "the", "with", "by", "on"}, words)
+    ]
     while words and words[-1].casefold() in {"for", "of", "in", "with", "-", "–", ":"}:
-        words = words[:-1]
+        words.pop()
     return " ".join(words)
 
 

@@ -20,6 +20,7 @@ from ingest.formats.tables.columns import (
     time_range_start,
 )
 from ingest.formats.tables.entries import RunEntry, join_metrics
+from ingest.formats.tables.heads import product_of_versions
 from ingest.formats.tables.metric_words import Metric, metric_named, own_metric
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_copies
@@ -86,6 +87,7 @@ class _Reading:
     approximate: str = ""
     with_mark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
+    missing: list[tuple[int, str]] = field(default_factory=list)
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
     named_by_texts: frozenset[int] = frozenset()
@@ -126,6 +128,10 @@ class _Reading:
         if len(self._parts) > 1 and beside:
             names = ", ".join(repr(one.name[:60]) for one in beside)
             yield f"{names} stands beside figures of several runs and belongs to none of them; left out"
+        if self.missing:
+            line, name = self.missing[0]
+            more = f", and {len(self.missing) - 1} more cells like it" if len(self.missing) > 1 else ""
+            yield f"line {line}: no figure under {name[:60]!r}{more}"
         for printed, metric in self.own.items():
             yield own_metric_warning(metric, printed)
         if self.has_thousands:
@@ -160,8 +166,7 @@ class _Reading:
             what = f"error {error[:200]!r}" if error else f"no value{place}"
             self.warnings.append(f"line {cells.line}: {what}{'' if readings else '; left out'}")
         if readings:
-            doubtful = frozenset(one.metric.name for one in columns if one.metric and one.is_doubtful)
-            yield RunEntry(cells.line, cells.run(readings, part), doubtful)
+            yield RunEntry(cells.line, cells.run(readings, part))
 
     def remember_own(self, metric: Metric, printed: str) -> None:
         """Note a metric that a row names beside its value, to tell its sender of it once."""
@@ -227,9 +232,11 @@ class _RowCells:
     def readings(self, columns: Sequence[TableColumn]) -> tuple[Reading, ...]:
         unit = self.text("unit")
         found = []
+        without: list[tuple[int, str]] = []
         for column in columns:
             metric, cell = column.metric, self._cell(column)
             if metric is None or cell is None:
+                without += [(self.line, column.name)] if metric else []
                 continue
             if unit is not None:
                 metric = self._in_its_unit(metric, unit)
@@ -238,6 +245,8 @@ class _RowCells:
         if (value := self.fact("value")) is not None:
             metric = self._named_metric()
             found.append(metric.reading(self._most_exact(metric, value), self.line))
+        # Of a row without any figure its own warning is told.
+        self.reading.missing += without if found else []
         return tuple(found)
 
     def _reading(self, metric: Metric, cell: str | float) -> Reading | None:
@@ -297,7 +306,12 @@ class _RowCells:
         if not self.columns.fact("product"):
             product, server = server, None
         column = "-".join(part for part in (product, version) if part) or self.text("workload")
-        if version:
+        head = self.columns.fact("version")
+        if version and product is None and head and (named := product_of_versions(head.name)):
+            said = said_by(version)
+            product = named
+            version = said.version if said == Said(product=said.product, version=said.version) else version
+        elif version:
             named, alone = product_and_version(version)
             product, version = product or (named if alone else None), alone or version
         elif product:

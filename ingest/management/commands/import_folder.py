@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from benchdash.accounts.access import NOBODY, BeingDeleted
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
+from benchdash.results.sessions import START_UNKNOWN
 from benchdash.results.wording import counted
 from ingest.archives.containers import Container, ContainerError, of_folder, unpacked
 from ingest.archives.files import (
@@ -97,7 +99,7 @@ class Command(BaseCommand):
                 if options["propose"]:
                     self._propose(project, container, options)
                     return
-                file_set = FileSet(container, rules)
+                file_set = FileSet(container, rules, received_at=timezone.now())
                 if not file_set.plan.files and not container.refused:
                     raise CommandError(f"no file of {options['folder']} fits the pattern {pattern!r}")
                 run = self._try if options["dry_run"] else self._import
@@ -178,12 +180,14 @@ class Command(BaseCommand):
         troubles = [(one.path, one.errors) for one in refused]
         uploads: list[list[int]] = []
         missing: list[Sequence[str]] = []
+        starts_are_known = True
         done, total = 0, len(file_set.plan.files)
         for batch in batches(file_set, file_set.plan.files):
             all_taken = take(project, batch, by=NOBODY)
             uploads.append([taken.upload.pk for taken in all_taken if taken.upload])
             missing += [taken.missing for taken in all_taken]
             for taken in all_taken:
+                starts_are_known &= not (taken.upload and START_UNKNOWN in taken.upload.warnings)
                 counts[_outcome(taken)] += 1
                 if taken.errors:
                     troubles.append((taken.path, taken.errors))
@@ -192,6 +196,8 @@ class Command(BaseCommand):
             self.stdout.flush()
         for path, errors in troubles:
             self.stderr.write(f"{path}: {'; '.join(map(error_in_words, errors))}")
+        if not starts_are_known:
+            self.stderr.write(START_UNKNOWN)
         refresh_statistics()
         counts[COPIES] = sum(len(holders_of(of_batch)) for of_batch in uploads)
         return counts, missing

@@ -39,5 +39,5 @@ def _in_words(outcome: MaskedTable) -> str:
     if outcome.merged:
         said += f", {outcome.merged:,} of them became equal to another row and were merged with it"
     if outcome.left:
-        said += f", {outcome.left:,} left as they were, because another row has the masked name"
+        said += f", {outcome.left:,} left as they were, because another row says the same when masked"
     return said

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ingest.formats import FORMATS, parse
+from ingest.formats import FORMATS, formats_of, parse
 from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
@@ -17,7 +17,7 @@ EXPECTED = ".expected.json"
 ONE_RESULT_A_LINE = frozenset(
     {
         *("insert_benchmark", "jmh_csv", "jmh_text", "mysqlslap", "per_operation", "qps_json", "qps_table"),
-        *("bexhoma", "dtrace", "hammerdb", "pgbench", "run_lines"),
+        *("bexhoma", "dtrace", "go_test", "hammerdb", "pgbench", "redis_benchmark", "run_lines"),
     }
 )
 # Real files that may be read but not all copied; a machine without them skips what needs them.
@@ -108,9 +108,7 @@ def understood(name, data):
 def recognised_by(data):
     """The names of all formats, of results and of companions, that take this for a file of theirs."""
     head = Source(data).head
-    return [
-        name for formats in (FORMATS, COMPANION_FORMATS) for name in formats if formats[name].recognise(head)
-    ]
+    return [*formats_of(head), *(name for name, of in COMPANION_FORMATS.items() if of.recognise(head))]
 
 
 def accepted():

@@ -17,13 +17,9 @@ def refusal(text):
 @pytest.mark.parametrize(
     ("text", "tool", "line"),
     [
-        ("\n  █ TOTAL RESULTS \n\n    checks_total.......................: 428756 793.983911/s\n", "k6", 2),
-        ("job: (g=0): rw=randread, bs=(R) 4096B-4096B\n...\nfio-3.28\n", "fio", 1),
         ("fillseq      :       3.342 micros/op 299213 ops/sec;   33.1 MB/s\n", "db_bench", 1),
-        ("Running 30s test @ http://127.0.0.1:8080/\n  12 threads and 400 connections\n", "wrk", 1),
-        ("GET: 100502.51 requests per second, p50=0.255 msec\n", "redis-benchmark", 1),
-        ('{"metrics": {"http_req_duration": {"avg": 10.1}}}\n', "k6", 1),
-        ("goos: linux\nBenchmarkSelect-8   \t 5000\t 230000 ns/op\n", "Go's testing package", 1),
+        ("This is ApacheBench, Version 2.3 <$Revision: 1903618 $>\n", "ApacheBench (ab)", 1),
+        ("\nname    old time/op  new time/op  delta\n", "benchstat", 2),
     ],
 )
 def test_a_tool_that_is_not_read_is_named_with_what_would_be_read(text, tool, line):
@@ -31,6 +27,20 @@ def test_a_tool_that_is_not_read_is_named_with_what_would_be_read(text, tool, li
     assert error.line == line
     assert f"this looks like the output of {tool}" in error.message
     assert "write its figures as a table" in error.message
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "line"),
+    [
+        ("\n  █ TOTAL RESULTS \n\n    checks_total.......................: 428756 793.983911/s\n", "k6", 2),
+        ("job: (g=0): rw=randread, bs=(R) 4096B-4096B\n...\nfio-3.28\n", "fio", 1),
+        ("Benchmark 1: sleep 1\n  Time (mean ± σ):      12.4 ms ±   2.8 ms\n", "hyperfine", 2),
+    ],
+)
+def test_of_a_tool_whose_json_is_read_the_option_that_writes_it_is_named(text, tool, line):
+    error = refusal(text)
+    assert error.line == line
+    assert f"this is what {tool} prints for people; send its JSON, which '--" in error.message
 
 
 def test_json_of_another_shape_is_told_its_keys_and_the_shapes_that_are_read():

@@ -189,6 +189,29 @@ CASES = [
         "-----BEGIN RSA PRIVATE KEY-----\nsb\n-----END RSA PRIVATE KEY-----",
         "-----BEGIN RSA PRIVATE KEY-----***-----END",
     ),
+    ("sqlplus -S scott/sb@//db1:1521/ORCL x", "sqlplus -S scott/***@//db1:1521/ORCL x"),
+    ("jdbc:oracle:thin:scott/sb@10.0.0.5:1521:x", "jdbc:oracle:thin:scott/***@10.0.0.5:1521:x"),
+    ('sqlldr "system"/"s b"@orcl', '"system"/***@orcl'),
+    ("userid=scott/sb log=x", "userid=scott/*** log=x"),
+    ("db.user=scott/sb", "db.user=scott/***"),
+    ("mysql -h h -u root -p sb test", "-p *** test"),
+    ("./mysql-8.0/bin/mysqldump -uroot -p 's;b' test", "-p *** test"),
+    ("tpcc_start -h h -P 3306 -u root -p 12345 -w 10", "-P 3306 -u root -p *** -w 10"),
+    ("charbench -cs //h/s -u soe -p sb -uc 8", "-u soe -p *** -uc 8"),
+    ("plink -batch -pw sb root@h uptime", "-pw *** root@h uptime"),
+    ("ssh-keygen -p -P 'sb' -N sb -f key", "ssh-keygen -p -P *** -N *** -f key"),
+    ("openssl enc -d -aes-256-cbc -k sb -in x", "-k *** -in x"),
+    ("openssl rsa -passin pass:sb -in x", "-passin pass:*** -in x"),
+    ("gpg --batch --passphrase sb -c x", "--passphrase *** -c x"),
+    ("zip -P sb a.zip b", "zip -P *** a.zip b"),
+    ("snmpwalk -v2c -c sb 10.0.0.1", "snmpwalk -v2c -c *** 10.0.0.1"),
+    ("snmpget -v3 -u me -A sb -X sb h", "-A *** -X *** h"),
+    ("# snmpd\nrocommunity sb 10.0.0.0/8\nsyslocation x", "rocommunity *** 10.0.0.0/8\nsyslocation x"),
+    ("snmp-server community sb RO", "snmp-server community *** RO"),
+    ("--snmp-community=sb x", "--snmp-community=*** x"),
+    ("diset connection pg_superuserpass sb", "pg_superuserpass ***"),
+    ("diset connection password sb", "diset connection password ***"),
+    ("giset connection pass sb", "giset connection pass ***"),
 ]
 
 
@@ -222,6 +245,20 @@ def test_a_secret_is_masked_and_what_stands_around_it_is_kept(text, expected):
         "java -cp mongodb-binding/conf x.Client -p recordcount=1 -p table=t",
         "pk_ab12cd34ef56 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
         "10:24 @ 11:00",
+        "psql -h h -p 5432 -U bench; ssh -p 2222 me@h; pgbench -h x -p 6432 -U u",
+        "mysql -u root -p 3306 -e 'SELECT 1'",
+        "./bin/go-ycsb run mysql -P workloads/workloada -p operationcount=400000 -p mysql.host=db-01",
+        "sudo -u mysql mkdir -p /var/lib/mysql/data",
+        "docker run --name mysql -p 3306:3306 -d mysql:8",
+        "uses: actions/checkout@v4, foo/bar@1.2.3, fio/rand@4k and org/image@sha256:0123",
+        "git clone git@github.com:foo/bar.git; image/name@latest",
+        "user=app userid=/home/app user: scott/tiger",
+        "gpg --passphrase-file /etc/p --passphrase-fd 0; openssl rsa -passin env:X",
+        "ssh-keygen -t rsa -N '' -f key; openssl speed -evp aes-256-gcm",
+        "Server version: 8.0.36 MySQL Community Server - GPL",
+        "| enterprise | community | oracle |\ncommunity\tedition",
+        "redis-benchmark -c 50 -n 1000; wrk -c 100 -t 4 http://h/",
+        "diset connection mysql_port 3306",
         "",
     ],
 )
@@ -254,6 +291,12 @@ WAYS = [
     "diset tpcc mysql_pass '{}'",
     "requirepass '{}'",
     "curl -u 'bench:{}' https://h",
+    "mysqladmin -u root -p '{}' status",
+    "pscp -pw '{}' a b",
+    "ssh-keygen -N '{}' -f key",
+    "snmpget -c '{}' h",
+    "diset connection password '{}'",
+    "rocommunity '{}'",
 ]
 # Letters and marks that a generated password may have, after a beginning that can be searched for.
 PASSWORDS = st.text("abcXYZ019!#$%()*+,-./:<=>@[]^_{|}~", max_size=12).map("S3cr3t{}".format)
@@ -288,6 +331,11 @@ PIECES = st.sampled_from(
         "Bearer ",
         "authorization",
         "identified by ",
+        "mysql -p ",
+        "ssh-keygen -N ",
+        "scott/tiger@",
+        "user=a/",
+        "community ",
         MASK,
     ]
 )
@@ -295,6 +343,7 @@ PIECES = st.sampled_from(
 
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=12).map("".join)))
 @example("password='" + "x" * 10)
+@example("mysql -p '0'0")
 def test_masking_twice_is_masking_once(text):
     once = mask_text(text)
     assert mask_text(once) == once
@@ -306,6 +355,19 @@ def test_masking_twice_is_masking_once(text):
         *("://", "a:@", "password=", "'", '=\\"', " ", "a=", "\t", "authorization:", "x@("),
         *("curl -u", "-u a:", "diset a ", "set a ", "user a on ", "changed a from ", "login a ", "mongo -"),
         *("eyJ", "eyJabcdefgh.", "s.", "$5$", "https://hooks.slack.com/services/", "\na ", "a_pass "),
+        *(
+            "mysql -p ",
+            "mysql ",
+            "snmpget -c",
+            "zip '",
+            'zip "\\',
+            "a/a@",
+            "=a/",
+            "user=a/",
+            "user",
+            "a.user",
+        ),
+        *("\ncommunity ", "\ncom2sec a ", "rocommunity", "/mysql", "-pw "),
     ],
 )
 def test_a_long_text_is_masked_in_a_moment(piece):
@@ -328,6 +390,9 @@ def test_settings_are_masked_by_their_name_and_by_what_they_say():
             "empty_password": "",
             "use_password": True,
             "no_password": None,
+            "user": "scott/sb",
+            "community": "sb",
+            "mysql_community": "8.0",
         }
     )
     assert masked == {
@@ -339,6 +404,9 @@ def test_settings_are_masked_by_their_name_and_by_what_they_say():
         "empty_password": "",
         "use_password": True,
         "no_password": None,
+        "user": "scott/***",
+        "community": MASK,
+        "mysql_community": "8.0",
     }
 
 
@@ -349,6 +417,11 @@ def test_settings_are_masked_by_their_name_and_by_what_they_say():
         (["mysql", "-uroot", "-psb", "test"], ["mysql", "-uroot", "-p***", "test"]),
         (["curl", "-u", "bench:sb", "https://h"], ["curl", "-u", "bench:***", "https://h"]),
         (["docker", "-u", "1000:1000", "x"], ["docker", "-u", "1000:1000", "x"]),
+        (["/usr/bin/mysql", "-u", "root", "-p", "sb b"], ["/usr/bin/mysql", "-u", "root", "-p", MASK]),
+        (["mysql", "-p", "3306"], ["mysql", "-p", "3306"]),
+        (["mkdir", "-p", "/var/lib/mysql"], ["mkdir", "-p", "/var/lib/mysql"]),
+        (["ssh-keygen", "-N", "sb", "-f", "key"], ["ssh-keygen", "-N", MASK, "-f", "key"]),
+        (["sqlplus", "scott/sb@db"], ["sqlplus", "scott/***@db"]),
         (["tool", "--token", "--verbose", 4, "-psb"], ["tool", "--token", "--verbose", 4, "-psb"]),
     ],
 )

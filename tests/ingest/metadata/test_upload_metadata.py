@@ -279,11 +279,11 @@ def test_the_order_of_companions_means_nothing():
 
 def test_secrets_are_masked_as_soon_as_they_are_read():
     metadata = read(
-        product="x --password=sb",
+        product="x mysql://root:sb@box/t?password=sb",
         notes="PGPASSWORD=sb pgbench",
         tags=["token=sb"],
         options={"mysql-password": "sb"},
-        map={"--password=sb": {"build": "token=sb"}},
+        map={"a*": {"build": "mysql://root:sb@box"}},
         meta={"command": "sysbench --mysql-password=sb run", "server": {"password": "sb"}},
     )
     assert "sb" not in str(metadata.as_json()).replace("sysbench", "").replace("pgbench", "")

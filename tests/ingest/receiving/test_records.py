@@ -360,8 +360,8 @@ def test_interval_samples_stay_with_their_run():
 
 def test_secrets_of_the_file_are_masked():
     run = a_run(
-        key="token=sb",
-        workload="select password='sb'",
+        key="mysql://u:sb@h",
+        workload="select mysql://u:sb@h",
         counterpart="mysql://u:sb@h",
         options={"mysql-password": "sb", "url": "jdbc:x?password=sb"},
         settings={"report_password": "sb"},

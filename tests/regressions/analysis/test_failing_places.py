@@ -185,5 +185,9 @@ def test_a_connection_that_is_lost_is_no_fault_of_the_place(project):
 
 
 def end_whoever_waits(cursor):
-    cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted")
+    # Other test processes have databases of their own on this server.
+    cursor.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+        " WHERE NOT granted AND datname = current_database()"
+    )
     return cursor.fetchall()

@@ -3,6 +3,8 @@
 import pytest
 
 from benchdash.accounts.access import Viewer
+from benchdash.regressions.event_words import event_words
+from benchdash.regressions.headlines import day
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, incidents
 from benchdash.regressions.services import analyse_touched, recompute
@@ -29,6 +31,10 @@ def nights(project, levels, **fields):
 
 def loss():
     return Incident.objects.get(kind="regression")
+
+
+def _recovered_on(night):
+    return f"recovered on {day(night_time(night))}"
 
 
 def happened(incident):
@@ -113,6 +119,50 @@ def test_a_loss_that_is_regained_is_fixed_by_the_step_back(project):
 def test_a_loss_of_which_half_is_regained_stays_open(project):
     nights(project, [1.0] * 15 + [0.6] * 6 + [0.8] * 6)
     assert (loss().state, loss().recovered_by) == ("new", None)
+
+
+def test_a_loss_of_which_a_part_is_left_is_told_as_recovered_to_it_and_stays_open(project):
+    nights(project, [1.0] * 15 + [0.9] * 6 + [0.963] * 6)
+    step_back = Incident.objects.get(kind="improvement")
+    assert (loss().state, loss().recovered_by) == ("new", step_back)
+    assert loss().remaining == pytest.approx(-0.037, abs=0.01)
+    assert happened(loss()) == ["detected", "confirmed", "recovered"]
+    recovered = loss().events.last()
+    assert (recovered.state, event_words(recovered)) == ("", f"{_recovered_on(22)}, but not wholly")
+    look_again()
+    assert happened(loss()) == ["detected", "confirmed", "recovered"]
+
+
+def test_a_loss_of_which_nothing_is_left_after_a_second_step_back_is_fixed(project):
+    nights(project, [1.0] * 12 + [0.9] * 5 + [0.963] * 6)
+    assert loss().remaining is not None
+    nights(project, [1.0] * 6, first=24)
+    assert (loss().state, loss().remaining) == ("fixed", None)
+    assert happened(loss()) == ["detected", "confirmed", "recovered", "recovered"]
+    assert event_words(loss().events.last()) == _recovered_on(18)
+
+
+def test_a_remainder_that_takes_more_nights_to_show_opens_the_loss_again(project):
+    record_nights(project, [1.0] * 15 + [0.8] * 5)
+    for night in range(21, 31):
+        nights(project, [0.98], first=night)
+    assert (loss().state, loss().remaining) == ("new", pytest.approx(-0.02, abs=0.01))
+    states = [one.state for one in loss().events.filter(what="recovered")]
+    assert states in ([""], ["fixed", "new"])
+
+
+def test_another_loss_after_a_recovery_is_no_remainder_of_the_first(project):
+    nights(project, [1.0] * 10 + [0.8] * 5 + [1.0] * 6 + [0.9] * 6)
+    first = Incident.objects.filter(kind="regression").earliest("started_at")
+    assert (first.state, first.remaining) == ("fixed", None)
+
+
+@pytest.mark.parametrize("state", ["expected", "wontfix", "invalid"])
+def test_a_remainder_opens_nothing_that_people_decided(project, state):
+    nights(project, [1.0] * 15 + [0.9] * 6)
+    Incident.objects.update(state=state)
+    nights(project, [0.963] * 6, first=22)
+    assert (loss().state, loss().remaining) == (state, pytest.approx(-0.037, abs=0.01))
 
 
 def test_a_step_back_of_other_workloads_is_no_recovery(project):

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from benchdash.regressions.models import Incident
 from benchdash.regressions.queries import evidence, incidents, open_incidents
@@ -184,3 +185,22 @@ def test_a_regression_waits_until_the_other_products_of_the_night_are_measured(p
     analyse_touched()
     assert of_product("MariaDB").status == "confirmed"
     assert [one.what for one in held.events.all()] == ["detected", "confirmed"]
+
+
+@pytest.mark.parametrize(("hours", "status"), [(1, "confirmed"), (24, "suspected")])
+def test_a_regression_waits_for_a_control_that_did_not_run_in_its_session(project, hours, status):
+    """The control ran an hour before it, or the last time in the night before."""
+    tonight = timezone.now() - timedelta(hours=4)
+    nights_before = [tonight - timedelta(days=day) for day in range(29, 0, -1)]
+    for night, at in enumerate(nights_before, 1):
+        record_nights(project, [1.0], first=night, started_at=at, commit=f"{night:040x}", committed_at=at)
+    for night, at in enumerate([*nights_before[1:], tonight], 1):
+        before = at - timedelta(hours=hours)
+        record_nights(project, [1.0], first=night, build=control_build(""), started_at=before)
+    analyse_touched()
+    for number in range(4):
+        at = tonight + timedelta(minutes=10 * number)
+        commit = {"commit": f"{30 + number:040x}", "committed_at": at, "started_at": at}
+        record_nights(project, [0.5], first=30 + number, **commit)
+    analyse_touched()
+    assert of_product("MariaDB").status == status

@@ -22,9 +22,9 @@ def test_stalls_that_begin_are_one_change_from_zero_without_per_cent():
     assert shift.after == pytest.approx(4 / MINUTE)
 
 
-def test_it_is_suspected_after_three_groups_and_confirmed_after_four():
-    states = [[shift.state for shift in found([0] * 46 + STALLS[:after])] for after in range(1, 5)]
-    assert states == [[], [], ["suspected"], ["confirmed"]]
+def test_it_is_confirmed_after_three_groups():
+    states = [[shift.state for shift in found([0] * 46 + STALLS[:after])] for after in range(1, 4)]
+    assert states == [[], [], ["confirmed"]]
 
 
 def test_stalls_that_end_are_a_change_to_zero():

@@ -144,3 +144,59 @@ def test_a_step_smaller_than_a_bucket_of_the_histogram_is_none():
     assert found({("w", "latency_p95"): before + after}) == []
     (shift,) = found({("w", "latency_p95"): [below] * 18 + [above] * 2 + [9.05] * 10 + [9.22] * 2})
     assert shift.index == 20
+
+
+# --- one cause or several --------------------------------------------------------------------------------
+
+
+def losses(*firsts, nights=45, loss=0.1, noise=0.02, mood=0.015, seed=1):
+    """Throughput of as many workloads as there are first nights of a loss, on a machine with its moods."""
+    rng = np.random.default_rng([5, seed])
+    moods = rng.normal(0, mood, nights)
+    levels = [np.where(np.arange(nights) >= first, math.log(1 - loss), 0) for first in firsts]
+    return {
+        (f"workload {number}", "tps"): 1000 * np.exp(level + moods + rng.normal(0, noise, nights))
+        for number, level in enumerate(levels)
+    }
+
+
+def by_cause(shifts):
+    """The workloads of each shift, and where it may have begun."""
+    return [
+        ({int(workload.split()[1]) for workload, _ in one.members}, next(iter(one.members.values())).began)
+        for one in shifts
+    ]
+
+
+@pytest.mark.parametrize("apart", [2, 3, 4, 5])
+def test_losses_of_different_workloads_a_few_nights_apart_are_two_shifts(apart):
+    for seed in range(5):
+        first, second = by_cause(found(losses(*[30] * 6, *[30 + apart] * 6, seed=seed)))
+        assert (first[0], second[0]) == (set(range(6)), set(range(6, 12)))
+        assert first[1][0] <= 30 <= first[1][1] < second[1][0] <= 30 + apart <= second[1][1]
+
+
+@pytest.mark.parametrize(("loss", "noise"), [(0.05, 0.02), (0.05, 0.025), (0.1, 0.025)])
+def test_one_loss_of_noisy_workloads_stays_one_shift_whose_range_holds_it(loss, noise):
+    for seed in range(10):
+        [(_, (first, last))] = by_cause(found(losses(*[30] * 12, loss=loss, noise=noise, seed=seed)))
+        assert first <= 30 <= last
+
+
+def test_two_shifts_stay_two_from_the_night_on_when_they_were_told_apart():
+    table = losses(*[30] * 6, *[33] * 6)
+    known, numbers = [], []
+    for night in range(25, 46):
+        looks = found({key: values[:night] for key, values in table.items()}, known=known)
+        known = [shift.index for shift in looks if shift.state == "confirmed"]
+        numbers.append(len(known))
+    assert known == [30, 33]
+    assert numbers == sorted(numbers)
+
+
+def test_a_loss_between_two_nights_that_were_not_measured_may_have_begun_in_either():
+    table = losses(*[30] * 6)
+    for values in table.values():
+        values[[28, 29]] = np.nan
+    [(_, (first, last))] = by_cause(found(table))
+    assert (first, last) == (28, 30)

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             "--kind",
             action="append",
             choices=Incident.Kind.values,
-            help="what to tell of, repeatable; by default regressions",
+            help="what to tell of, repeatable; by default regressions and drifts",
         )
         parser.add_argument(
             "--rhythm",
@@ -62,7 +62,7 @@ class Command(BaseCommand):
                 product=self._named(Product, project, options["product"]),
                 branch=options["branch"],
                 hardware=self._named(Hardware, project, options["hardware"]),
-                kinds=options["kind"] or [Incident.Kind.REGRESSION],
+                kinds=options["kind"] or [Incident.Kind.REGRESSION, Incident.Kind.DRIFT],
                 **{name: options[name] for name in _AS_THEY_ARE},
             )
         except ValidationError as error:

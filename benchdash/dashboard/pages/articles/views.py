@@ -1,6 +1,7 @@
 """Articles: saved comparisons with their prose."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from django.contrib import messages
@@ -29,7 +30,7 @@ from benchdash.dashboard.shell.project_page import (
 _MAX_LISTED: Final = 500
 
 
-@project_page
+@partial(project_page, relative=True)
 def articles(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     context = {
         "articles": articles_of(page.project)[:_MAX_LISTED],
@@ -38,7 +39,7 @@ def articles(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/articles.html", context)
 
 
-@project_page
+@partial(project_page, relative=True)
 def article(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     found = _article(page, name)
     context = {

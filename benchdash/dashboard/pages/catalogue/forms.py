@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchdash.dashboard.shell.numbers import counted
-from benchdash.results.corrections import Thing
+from benchdash.results.corrections import VERSION_FACTS, Thing
 
 
 class CorrectionForm(forms.Form):
@@ -71,14 +71,20 @@ class BuildForm(CorrectionForm):
         label="Commit time",
         help_text="UTC, such as 2026-11-20 16:58. The commits of a branch are in this order.",
     )
-    released_on = forms.DateField(required=False, label="Released on", help_text="Such as 2026-11-20.")
-    field_order = ("commit", "committed_at", "released_on", "reason")
+    released_at = UtcDateTimeField(required=False, label="Released", help_text="UTC, such as 2026-11-20.")
+    order = forms.CharField(
+        max_length=100,
+        required=False,
+        label="Sorts as",
+        help_text="Numbers such as 18.0, where the version itself does not begin with any. Without them it is"
+        " sorted by when it was released, or else when its commit was made.",
+    )
+    field_order = ("order", "released_at", "commit", "committed_at", "reason")
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that change, as the correction wants them."""
         said = {**self.cleaned_data, "commit": self.cleaned_data["commit"].lower() or None}
-        known = ("commit", "committed_at", "released_on")
-        return {name: said[name] for name in known if name in self.changed_data}
+        return {name: said[name] for name in VERSION_FACTS if name in self.changed_data}
 
 
 def name_of(thing: Thing) -> str:

@@ -22,7 +22,7 @@ from benchdash.results.models import (
     SurroundingsCount,
     Workload,
 )
-from benchdash.results.versions import release_line
+from benchdash.results.versions import order_kind, release_line
 
 # Maximum number of streams of a configuration, and of contents of a stream; older ones are counted.
 MAX_STREAMS: Final = 12
@@ -30,6 +30,7 @@ MAX_CONTENTS: Final = 12
 
 
 _UNUSED: Final = Use()
+NOT_KNOWN: Final = "not known"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,16 @@ class VersionRow:
     line: str
     use: Use
     old_names: Sequence[str]
+
+    @property
+    def order(self) -> str:
+        """What sorts it in place of its own number; empty for commits of a branch, which have their times."""
+        if self.version.order:
+            return f"as {self.version.order}"
+        kind = order_kind(self.version.sort_key)
+        if kind == "numbers" or self.use.branches:
+            return ""
+        return "by its date" if kind else NOT_KNOWN
 
 
 @dataclass(frozen=True)

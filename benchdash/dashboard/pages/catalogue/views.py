@@ -24,7 +24,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_form, project_page
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results import corrections
-from benchdash.results.corrections import CorrectionError, Effect, Thing, correct_version
+from benchdash.results.corrections import VERSION_FACTS, CorrectionError, Effect, Thing, correct_version
 from benchdash.results.merges import later_runs
 from benchdash.results.models import (
     Configuration,
@@ -44,7 +44,8 @@ _OPTIONAL: Final[Mapping[str, Callable[[VersionRow], object]]] = {
     "build": lambda row: row.version.build,
     "commit": lambda row: row.version.commit,
     "committed": lambda row: row.version.committed_at,
-    "released": lambda row: row.version.released_on,
+    "released": lambda row: row.version.released_at,
+    "order": lambda row: row.order,
     "branches": lambda row: row.use.branches,
 }
 
@@ -60,6 +61,7 @@ def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "pages": pages,
         "rows": rows,
         "columns": [name for name, held in _OPTIONAL.items() if any(map(held, rows))],
+        "without_order": sum(row.order == catalogue.NOT_KNOWN for row in rows),
         "may_correct": page.may(Scope.TRIAGE),
     }
     return page.render(request, "dashboard/versions.html", context)
@@ -70,13 +72,13 @@ def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _, found = _chosen_versions(request, page)
     columns = (
         *("product", "version", "line", "build", "commit", "committed_at", "released_on"),
-        *("branches", "runs"),
+        *("sorts_as", "branches", "runs"),
     )
     rows = (
         (
             *(row.version.product.name, row.version.version, row.line, row.version.build, row.version.commit),
             row.version.committed_at and row.version.committed_at.isoformat(),
-            *(row.version.released_on, " ".join(row.use.branches), row.use.runs),
+            *(row.version.released_on, row.version.order, " ".join(row.use.branches), row.use.runs),
         )
         for row in catalogue.version_rows(found)
     )
@@ -252,7 +254,7 @@ def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> H
                 effect = one.apply(**one.form.cleaned_data)
                 transaction.set_rollback(is_preview)
         except CorrectionError as error:
-            one.form.add_error(one.field, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            one.form.add_error(error.field or one.field, f"{str(error)[:1].upper()}{str(error)[1:]}.")
             continue
         if not is_preview:
             messages.success(request, f"{old_name}: corrected. {_words(effect)}")
@@ -323,7 +325,7 @@ def _unmerge_correction(page: ProjectPage, merge: Merge, sent: Any) -> Correctio
 
 
 def _build_correction(page: ProjectPage, version: ServerVersion, sent: Any) -> Correction:
-    known = {name: getattr(version, name) for name in ("commit", "committed_at", "released_on")}
+    known = {name: getattr(version, name) for name in VERSION_FACTS}
     form = BuildForm(sent, initial=known, prefix="build")
 
     def correct(reason: str, **_: Any) -> Effect:
@@ -331,7 +333,7 @@ def _build_correction(page: ProjectPage, version: ServerVersion, sent: Any) -> C
             raise CorrectionError("nothing is different from what is known")
         return correct_version(version, facts, by=page.viewer, reason=reason)
 
-    return Correction("build", "Correct the commit and its time", "Correct it", form, correct, "commit")
+    return Correction("build", "Correct its order, or its commit", "Correct it", form, correct, "commit")
 
 
 def _others(thing: Any) -> QuerySet[Any]:

@@ -43,6 +43,7 @@ def code_host_test(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         if trouble:
             messages.error(request, f"{host} was not reached: {trouble}.")
         else:
+            pull_requests.ask_again(host)
             messages.success(request, f"{host} is there, and the token may read it.")
     return redirect("dashboard:code_host", page.project.slug)
 

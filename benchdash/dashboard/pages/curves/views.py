@@ -38,7 +38,6 @@ from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import checks
 from benchdash.regressions.comparison.columns import Column, contents_of, names
 from benchdash.regressions.comparison.comparability import doubts, single_sessions
-from benchdash.regressions.comparison.relative import relative_table
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
@@ -117,9 +116,8 @@ def _compared(
     asked = [metric for metric in metrics.in_order(measured.metrics) if metric in choice.metrics]
     wanted = asked or metrics.shown_at_first(measured.metrics)
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    tables = _with_curves(compared.tables_of(page.project, choice, base, workloads, wanted))
+    tables = _with_curves(compared.tables_of(page, choice, base, workloads, wanted))
     if page.is_relative:
-        tables = [one for table in tables if (one := relative_table(table)).rows]
         # Of ratios neither a plane nor the figures of a curve mean anything.
         choice = replace(choice, view=replace(choice.view, shows="", values="", fit=False))
     called = names(chosen)
@@ -145,13 +143,14 @@ def _compared(
     found = _most_changed_first(tables)
     pages = Paginator(found, max(1, _MAX_CHARTS // len(tables))).get_page(request.GET.get("page"))
     drawing = _Drawing(request.path, page.project, choice, lines, has_figures=not page.is_relative)
+    named = list(zip(chosen, called, strict=True))
     # Who chooses workloads wants to see them.
     of_page = list(pages.object_list)
     opened, fold = (of_page, None) if workloads else _folded(of_page)
     return {
         **context,
-        "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
-        "headline": single_sessions(tables, list(zip(chosen, called, strict=True))).headline,
+        "doubts": doubts(tables, named, base, for_others=page.is_relative),
+        "headline": single_sessions(tables, named).headline,
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "sections": [drawing.section(tables, one.workload, ids[one.workload]) for one in opened],

@@ -21,12 +21,12 @@ from benchdash.accounts.authentication import TokenAuthentication
 from benchdash.addresses import absolute
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.pictures.svg import in_xml
-from benchdash.regressions.headlines import figure, what_happened
+from benchdash.regressions.headlines import figure, recovered_words, what_happened
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.rest.conditional import tag_of
 
 MAX_ENTRIES: Final = 50
-_KINDS: Final = (Incident.Kind.REGRESSION, Incident.Kind.ENVIRONMENT, Incident.Kind.SILENCE)
+_KINDS: Final = Incident.FOR_THE_WORSE
 _What = IncidentEvent.What
 _TOLD: Final = (
     *(_What.CONFIRMED, _What.SPREAD, _What.SPLIT, _What.MERGED, _What.WITHDRAWN),
@@ -117,7 +117,8 @@ def _atom(page: ProjectPage, incidents: Iterable[Any], *, changed_at: datetime) 
 
 def _title(incident: Incident) -> str:
     words = f"{incident.subject} {what_happened(incident)}"
-    return f"{words}, {said}" if (said := figure(incident)) else words
+    left = "" if incident.remaining is None else recovered_words(incident)
+    return ", ".join(filter(None, [words, figure(incident), left]))
 
 
 def _tag(since: datetime, name: str) -> str:

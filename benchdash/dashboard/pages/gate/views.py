@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import path, reverse
 
+from benchdash.alerts.pull_requests import waiting
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.comparison.gate_sides import PARAMETERS, GateError, Question
 from benchdash.regressions.comparison.gate_words import (
@@ -29,14 +30,17 @@ def gate_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not any(texts.get(name) for name in ("branch", "commit", "version", "pull_request")):
         return {"is_asked": False}
     try:
-        gate = answer_of(page.project, Question.of_texts(texts, workloads))
+        question = Question.of_texts(texts, workloads)
+        gate = answer_of(page.project, question)
     except GateError as error:
         candidates = [(one, _query({**texts, error.field: one}, workloads)) for one in error.candidates]
         return {"is_asked": True, "trouble": error, "candidates": candidates}
     query = _query({"project": page.project.slug, **texts}, workloads)
     rows = in_order(gate.rows)
+    number = question.pull_request if page.viewer.is_member(page.project) else None
     return {
         "is_asked": True,
+        "waiting": waiting(page.project, number) if number else None,
         "gate": gate,
         "summary": summary(gate),
         "reasons": reasons(gate),

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from functools import cached_property
 from itertools import chain
 from math import isnan
@@ -25,7 +24,8 @@ from benchdash.regressions.queries import Difference, change_points, differences
 from benchdash.regressions.used_units import change_point_in_unit, scaled, series_in_unit
 from benchdash.regressions.watched_metrics import MetricRules
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
-from benchdash.results.points import Point, histories_and_excluded, positions
+from benchdash.results.points import Point, first_known, histories_and_excluded, positions
+from benchdash.results.sessions import rest_on_receipts
 from benchdash.results.used_units import UsedUnit, used_units
 
 _SHORT_COMMIT: Final = 10
@@ -70,6 +70,11 @@ class HistoryLine:
     def newest(self) -> Point | None:
         return self.points[-1] if self.points else None
 
+    @cached_property
+    def first_in_order(self) -> int:
+        """The first group that is known to come before the later ones; of a branch all are."""
+        return first_known((point.version for point in self.points), self.series.branch)
+
     @property
     def level(self) -> float:
         """The median of its groups; 0 without any."""
@@ -78,7 +83,8 @@ class HistoryLine:
     @property
     def levels(self) -> Levels:
         """Its groups by the runs that hold their places."""
-        return Levels.of(self.points, self.shifts.keys(), [point.run_id for point in self.points])
+        names = [point.run_id for point in self.points]
+        return Levels.of(self.points, self.shifts.keys(), names, of_branch=bool(self.series.branch))
 
     @property
     def first_level(self) -> float:
@@ -113,8 +119,8 @@ class HistoryLine:
         return noise_of(np.array([point.value for point in self.points]))
 
     def change_at(self, index: int) -> float | None:
-        """Return the relative change against the group before."""
-        before = self.points[index - 1].value if index else 0
+        """Return the relative change against the group before; None where nobody knows which that is."""
+        before = self.points[index - 1].value if index > self.first_in_order else 0
         return self.points[index].value / before - 1 if before else None
 
 
@@ -127,8 +133,8 @@ class LevelChange:
 
 
 def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | None]:
-    """Compare the newest group of each line with the one before, all at once."""
-    compared = [line for line in lines if len(line.points) > 1]
+    """Compare the newest group of each line with the one before, all at once; None where it is not known."""
+    compared = [line for line in lines if len(line.points) - line.first_in_order > 1]
     pairs = [(line.points[-2], line.points[-1]) for line in compared]
     changes = compared_groups(pairs, [line.levels for line in compared], compared)
     return {**dict.fromkeys(lines), **dict(zip(compared, changes, strict=True))}
@@ -152,6 +158,12 @@ def compared_groups(
         np.arange(len(groups)).reshape(-1, 2).T,
         floors.sd,
         floors.worth,
+        assumed=np.array(
+            [
+                rest_on_receipts([one.sessions for one in pair], of_branch=bool(line.series.branch))
+                for pair, line in zip(pairs, lines, strict=True)
+            ]
+        ),
     )
     better = np.array([sign_of(line.series.better) for line in lines])
     verdicts = found.verdicts(better, np.array([line.margin for line in lines]))
@@ -326,7 +338,7 @@ def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
     nth = _nth_content(lines, order, branch)
 
     def key(series: Series, point: Point) -> tuple[Hashable, int]:
-        return _build(point, branch), nth[series.configuration_id, point.position]
+        return point.group(branch), nth[series.configuration_id, point.position]
 
     first: dict[tuple[Hashable, int], tuple[int, Point]] = {}
     for line in lines:
@@ -353,7 +365,7 @@ def _nth_content(
     of_build: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
     for line in lines:
         for point in line.all_points:
-            of_build[line.series.configuration_id, _build(point, branch)].add(point.position)
+            of_build[line.series.configuration_id, point.group(branch)].add(point.position)
     return {
         (configuration, position): nth
         for (configuration, _), found in of_build.items()
@@ -361,14 +373,11 @@ def _nth_content(
     }
 
 
-def _build(point: Point, branch: str) -> Hashable:
-    return (point.commit or point.time.astimezone(UTC).date()) if branch else point.version.pk
-
-
 def point_name(point: Point, branch: str) -> str:
-    """``10.6.23 debug`` on releases; on a branch the commit, or the day where no commit is known."""
-    if branch:
-        return (point.commit or "")[:_SHORT_COMMIT] or f"{point.time.astimezone(UTC):%Y-%m-%d}"
+    """``10.6.23 debug`` of releases; of a branch the commit, without one and of a control the day."""
+    name = point.group(branch)
+    if not isinstance(name, int):
+        return name[:_SHORT_COMMIT] if isinstance(name, str) else str(name)
     return " ".join(filter(None, [point.version.version, point.version.build]))
 
 

@@ -18,6 +18,7 @@ from benchdash.dashboard.shell.selection import EMPTY, PLACE
 from benchdash.dashboard.shell.unknown_values import unknown_value
 from benchdash.database.ids import ids_in
 from benchdash.results import catalogue
+from benchdash.results.branches import branch_called
 from benchdash.results.catalogue import workload_names
 from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import Alias, Series
@@ -198,7 +199,8 @@ def _pull_requests_alone(project: Project, asked: Asked, values: Mapping[str, se
 
 def _said(query: QueryDict, name: str) -> set[str]:
     """Return the values of a parameter; no name holds a NUL, and no database takes one."""
-    return {NONE if text in EMPTY else text for text in query.getlist(name) if text and "\0" not in text}
+    texts = [text for text in query.getlist(name) if text and "\0" not in text]
+    return {NONE if text in EMPTY else branch_called(text) if name == "branch" else text for text in texts}
 
 
 def _places_of_columns(project: Project, query: QueryDict) -> Asked:

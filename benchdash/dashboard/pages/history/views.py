@@ -167,6 +167,12 @@ class Chart:
     def is_of_branch(self) -> bool:
         return bool(self.series.branch)
 
+    @property
+    def without_order(self) -> int:
+        """The number of its versions that nobody knows to come before or after the others."""
+        lines = [named.line for named in self.lines]
+        return len({point.version.pk for line in lines for point in line.points[: line.first_in_order]})
+
 
 @dataclass(frozen=True)
 class ControlSwitch:
@@ -278,7 +284,7 @@ def _large_charts(
     written = list(annotations_of([line.series for part in parts for line in part]))
     may_curate = page.may(Scope.TRIAGE)
     alone = [part[0].series.pk for part in parts if len(part) == 1]
-    sensitivities = Sensitivity.objects.in_bulk(alone) if alone else {}
+    sensitivities = Sensitivity.objects.select_related("series").in_bulk(alone) if alone else {}
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
         series = [line.series for line in part]
         own = [one for one in written if _belongs(one, series)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from benchdash.regressions import queries
+from benchdash.regressions.comparison.verdict_words import STARTS_ASSUMED
 from benchdash.regressions.event_words import until_words
 from benchdash.regressions.headlines import day, is_for_the_worse
 from benchdash.regressions.models import ChangePoint, Incident
@@ -33,6 +34,8 @@ def _sentences(incident: Incident, evidence: Sequence[ChangePoint], versions: Ve
         yield from _of_silence()
     elif incident.kind == _Kind.ENVIRONMENT:
         yield from _of_machine(incident)
+    elif incident.kind == _Kind.DRIFT:
+        yield from _of_drift()
     elif is_for_the_worse(incident):
         yield from _of_regression(incident, evidence, versions)
     else:
@@ -47,6 +50,14 @@ def _settled(incident: Incident) -> Iterator[str]:
         yield "It is fixed. If it was marked so too early, reopen it."
     else:
         yield f"It is settled: {incident.get_state_display()}. Reopen it if that was wrong."
+
+
+def _of_drift() -> Iterator[str]:
+    yield (
+        "No single commit is to blame. Measure the first version again: if it is as slow as the last, what"
+        " grew is the data or the machine; else many small changes add up."
+    )
+    yield "It stays open until somebody closes it, or the loss is regained; you are told when it has doubled."
 
 
 def _of_silence() -> Iterator[str]:
@@ -71,15 +82,23 @@ def _of_machine(incident: Incident) -> Iterator[str]:
 def _of_regression(
     incident: Incident, evidence: Sequence[ChangePoint], versions: VersionRange
 ) -> Iterator[str]:
-    if queries.is_of_one_session(evidence):
+    is_suspected = incident.status == _Status.SUSPECTED
+    if is_suspected and not incident.branch and queries.of_assumed_starts([incident]):
+        yield STARTS_ASSUMED
+    elif queries.is_of_one_session(evidence):
         yield "It is not enough to tell: three sessions of each version, before and after, would be."
-    elif incident.status == _Status.SUSPECTED:
+    elif is_suspected:
         yield (
             "It is not confirmed. Further runs that stay at the new level confirm it, and runs at the level"
             " before take it back: measure the newest version again."
         )
     else:
         yield "It is confirmed: enough runs agree."
+    if incident.remaining is not None:
+        yield (
+            "Most of it is regained. The rest stands out of the noise of all its series together: look for"
+            " that, or accept it as expected."
+        )
     if incident.cause:
         yield f"It began when {incident.cause}. If that was meant, accept it as expected; else take it back."
     elif _is_one_build(versions):

@@ -36,7 +36,8 @@ def change_figure(
     """Draw ``points`` of the change point's series, whose new level begins at ``index``.
 
     A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
-    are horizontal lines. A level of zero has no per cent: then values are drawn as they are.
+    are horizontal lines, a drift is a sloping one. A level of zero has no per cent: then values are drawn as
+    they are.
     """
     series = change_point.series
     scale = _scale(change_point)
@@ -66,7 +67,7 @@ def change_figure(
         xaxis={**axis, "title": {"text": ""}, "nticks": 5},
         yaxis=y_axis,
         shapes=_marks(places, index, change_point),
-        annotations=_label(places, index, change_point),
+        annotations=[] if change_point.is_drift else _label(places, index, change_point),
     )
     return common.figure([line], layout)
 
@@ -82,6 +83,10 @@ def _hover(point: Point, used: UsedUnit) -> str:
 def _marks(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:
     scale = _scale(change_point)
     before, after = change_point.before * scale, change_point.after * scale
+    if change_point.per_point is not None:
+        first = max(index - change_point.groups_after + 1, 0)
+        start = after / (1 + change_point.per_point) ** (index - first)
+        return [{**common.level(x[first], x[index], start, common.token("ink"), 2), "y1": after}]
     marks = []
     if index > 0:
         marks.append(common.level(x[0], x[index - 1], before, common.token("ink"), 2))

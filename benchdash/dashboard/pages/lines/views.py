@@ -43,13 +43,14 @@ def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
     context = {"kept": choice.view.kept, **choosing(request, choice, available)}
     if choice.columns.base:
-        context |= _comparison(request, page.project, choice, choice.columns.base)
+        context |= _comparison(request, page, choice, choice.columns.base)
     return context
 
 
 def _comparison(
-    request: HttpRequest, project: Project, choice: VersionSelection, base: Column
+    request: HttpRequest, page: ProjectPage, choice: VersionSelection, base: Column
 ) -> dict[str, Any]:
+    project = page.project
     chosen = choice.columns.chosen
     measured = contents_of(project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
@@ -57,7 +58,7 @@ def _comparison(
     wanted, found = _what_to_show(project, choice, measured, asked)
     pages = Paginator(found, max(1, _MAX_CHARTS // len(wanted))).get_page(request.GET.get("page"))
     workloads = list(pages.object_list)
-    tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
+    tables = tables_of(page, choice, base, workloads, wanted) if workloads else []
     called, lines = names(chosen), lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
     switches = controls.switches(request.path, choice)
@@ -70,7 +71,7 @@ def _comparison(
         "switches": switches,
         "pair_url": "",
     }
-    if len(choice.columns.others) == 1:
+    if len(choice.columns.others) == 1 and not page.is_relative:
         against = short_id(choice.columns.others[0])
         context["pair_url"] = page_url("pair", project, base=short_id(base), against=against)
     if not tables:
@@ -95,10 +96,11 @@ def _comparison(
     sections = [(workload, [one for one in made if one.workload == workload]) for workload in workloads]
     if len(tables) == 1:
         sections = [("", [one for _, of_workload in sections for one in of_workload])]
+    named = list(zip(chosen, called, strict=True))
     return {
         **context,
-        "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
-        "headline": single_sessions(tables, list(zip(chosen, called, strict=True))).headline,
+        "doubts": doubts(tables, named, base, for_others=page.is_relative),
+        "headline": single_sessions(tables, named).headline,
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "heads": [Head(called[chosen.index(base)]), *(Head(line.name) for line in lines if not line.is_base)],
@@ -141,9 +143,11 @@ def _summary(
     urls = {workload: choice.address(path, workload=ids[workload]) for workload in workloads}
     return matrix(
         table,
-        write=lambda ratio: numbers.change(ratio - 1),
+        write=lambda ratio: numbers.change(ratio - 1, table.unit),
         link=lambda rows, _: urls[rows[0].workload],
     )
 
 
-urlpatterns = [path("compare/", content_page("dashboard/compare.html", compare_context), name="compare")]
+urlpatterns = [
+    path("compare/", content_page("dashboard/compare.html", compare_context, relative=True), name="compare")
+]

@@ -43,7 +43,7 @@ from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
 from benchdash.regressions.comparison.default_columns import MATRIX_COLUMNS, PlaceNames, recent_use
-from benchdash.regressions.comparison.relative import relative_table
+from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
@@ -129,10 +129,11 @@ def whole_matrix(
     if view.nights:
         chosen = _nights(project, query, view, available, branches)
     else:
-        chosen = _versions(project, query, path, view, available)
+        chosen = _versions(project, query, path, view, available, relative=relative)
     view = _with_ids(view, chosen.measured)
     if relative and chosen.source.table:
-        source = replace(chosen.source, table=relative_table(chosen.source.table))
+        found = table_for_others(chosen.source.table, view.relative_to)
+        source = replace(chosen.source, table=found if found.rows else None)
         chosen = replace(chosen, source=source)
     source, table = chosen.source, chosen.source.table
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
@@ -145,7 +146,7 @@ def whole_matrix(
     ]
 
     def write(ratio: float) -> str:
-        return numbers.change(ratio - 1) if view.nights else numbers.ratio(ratio)
+        return numbers.change(ratio - 1, table.unit if table else "") if view.nights else numbers.ratio(ratio)
 
     return WholeMatrix(
         view=view,
@@ -183,7 +184,13 @@ def _reading(
 
 
 def _versions(
-    project: Project, query: QueryDict, path: str, view: MatrixPresentation, available: Available
+    project: Project,
+    query: QueryDict,
+    path: str,
+    view: MatrixPresentation,
+    available: Available,
+    *,
+    relative: bool,
 ) -> ChosenMatrix:
     columns = read_columns(query, available, project, at_first=MATRIX_COLUMNS)
     picker = version_picker(
@@ -220,7 +227,7 @@ def _versions(
         charts=lambda name: charts + ids[name],
         picker=picker,
         columns=columns,
-        doubts=doubts([source.table], named, base) if source.table else [],
+        doubts=doubts([source.table], named, base, for_others=relative) if source.table else [],
     )
 
 

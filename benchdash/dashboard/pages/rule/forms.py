@@ -8,13 +8,17 @@ from django.conf import settings
 
 from benchdash.regressions.detection.shifts import MIN_EFFECT
 from benchdash.regressions.options import (
+    DEFAULT_MEAN_MARGIN,
+    DEFAULT_ROW_MARGIN,
     EQUIVALENCE_MARGIN,
+    GATE_MEAN_MARGIN,
+    GATE_ROW_MARGIN,
     MIN_CONFIDENCE,
     OF_RULE,
     SMALLEST_CHANGE,
 )
 
-_IN_PER_CENT = (SMALLEST_CHANGE, MIN_CONFIDENCE, EQUIVALENCE_MARGIN)
+_IN_PER_CENT = (SMALLEST_CHANGE, MIN_CONFIDENCE, EQUIVALENCE_MARGIN, GATE_ROW_MARGIN, GATE_MEAN_MARGIN)
 _LEAST = MIN_EFFECT * 100
 
 
@@ -50,6 +54,20 @@ class RuleForm(forms.Form):
         "Versions that certainly differ by less are the same in comparisons and at the gate;"
         f" {settings.EQUIVALENCE_MARGIN * 100:g} unless said here. It has no part in incidents.",
         least=0,
+        most=50,
+    )
+
+    gate_row_margin = _per_cent(
+        "Gate: no row lost, %",
+        f"A gate passes where such a loss is excluded of every row; {DEFAULT_ROW_MARGIN * 100:g} unless said"
+        " here.",
+        least=0.1,
+        most=50,
+    )
+    gate_mean_margin = _per_cent(
+        "Gate: the mean lost less than, %",
+        f"The same of the mean of all rows; {DEFAULT_MEAN_MARGIN * 100:g} unless said here.",
+        least=0.1,
         most=50,
     )
 

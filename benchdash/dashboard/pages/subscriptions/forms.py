@@ -22,6 +22,7 @@ _KINDS: Final = {
     Incident.Kind.IMPROVEMENT: "improvements",
     Incident.Kind.ENVIRONMENT: "machines: most series of one changed together",
     Incident.Kind.SILENCE: "silence: a machine or job stopped to report",
+    Incident.Kind.DRIFT: "drifts: something becomes slower little by little",
 }
 _RHYTHMS: Final = {
     Subscription.Rhythm.IMMEDIATELY: "at once: a mail for each incident",
@@ -39,7 +40,7 @@ class SubscriptionForm(forms.Form):
     address = forms.EmailField(max_length=254, label="Address")
     kinds = forms.MultipleChoiceField(
         choices=[*_KINDS.items()],
-        initial=[Incident.Kind.REGRESSION, Incident.Kind.SILENCE],
+        initial=[Incident.Kind.REGRESSION, Incident.Kind.DRIFT, Incident.Kind.SILENCE],
         widget=forms.CheckboxSelectMultiple,
         label="Tell of",
     )

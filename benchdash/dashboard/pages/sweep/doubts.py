@@ -23,11 +23,14 @@ def single_sessions(sweep: Sweep, rows: Sequence[Row]) -> SingleSessions:
     return SingleSessions.of(rows, named, subject="setting")
 
 
-def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
-    """Say why values may not be compared as they stand; one statement."""
+def sweep_doubts(sweep: Sweep, rows: Sequence[Row], *, for_others: bool = False) -> list[Doubt]:
+    """Say why values may not be compared as they stand; one statement.
+
+    ``for_others`` than members, who see ratios alone: without durations, some of which were measured.
+    """
     found = [
         _other_differences(sweep),
-        *_different_scales(sweep, rows),
+        *([] if for_others else _different_scales(sweep, rows)),
         *_all_left_out(sweep),
         *single_sessions(sweep, rows).doubts,
     ]

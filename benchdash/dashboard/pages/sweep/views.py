@@ -25,6 +25,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import Switch, checks, switch
+from benchdash.regressions.comparison.relative import rows_for_others
 from benchdash.regressions.comparison.shown_units import rows_in_used_units
 from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
 from benchdash.regressions.sweeps.crossing import BETWEEN, Crossing
@@ -100,7 +101,9 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         if not table and choice.threads and choice.is_of_other_page:
             choice = replace(choice, threads=[])
             table = sweep_table(page.project, subject, found.sweep, metric=metric)
-    table = table and replace(table, rows=tuple(rows_in_used_units(table.rows)))
+    if table:
+        shown = rows_for_others(table.rows) if page.is_relative else rows_in_used_units(table.rows)
+        table = replace(table, rows=tuple(shown)) if shown else None
     if table and choice.is_of_other_page:
         swept = {row.workload for row in table.rows}
         choice = replace(choice, workloads=[name for name in choice.workloads if name in swept])
@@ -119,7 +122,7 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "whole_url": choice.address(request.path, workload="", threads="", **{"with": ""}),
     }
     if table:
-        context |= _shown(request, asked, table)
+        context |= _shown(request, page, asked, table)
     return context
 
 
@@ -155,7 +158,7 @@ def _title(found: Found) -> str:
     return " and ".join(factors if found.chosen else [])
 
 
-def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, Any]:
+def _shown(request: HttpRequest, page: ProjectPage, asked: _Asked, table: SweepTable) -> dict[str, Any]:
     sweep, choice, crossing = table.sweep, asked.choice, asked.found.crossing
     lines = charts.lines(
         # A star marks what differs in more than the setting.
@@ -166,8 +169,9 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     rows = [row for row in table.rows if not choice.workloads or row.workload in choice.workloads]
     history, api = page_url("history", asked.project), reverse("api:sweep")
     hidden = choice.hides_values
+    has_history = not (hidden or page.is_relative)
     addresses = PanelAddresses(
-        series=lambda pk: "" if hidden else f"{history}?series={pk}",
+        series=lambda pk: f"{history}?series={pk}" if has_history else "",
         csv=lambda _, workload: f"{api}?{_query_of_api(asked, table, workload)}",
         alone=lambda _, workload: choice.address(request.path, workload=workload),
     )
@@ -201,7 +205,7 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         "x": look.x,
         "chips": _chips(request.path, choice, lines, sweep, crossing),
         "headline": single_sessions(sweep, rows).headline,
-        "doubts": sweep_doubts(sweep, rows),
+        "doubts": sweep_doubts(sweep, rows, for_others=page.is_relative),
         "crossable": [] if crossing else _crossable(request.path, asked, sweep),
         "differs": any(point.differences for point in sweep.others),
         "panels": panels,
@@ -329,4 +333,8 @@ def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
     return urlencode([(name, value) for name, value in parameters if value])
 
 
-urlpatterns = [path("compare/settings/", content_page("dashboard/sweep.html", sweep_context), name="sweep")]
+urlpatterns = [
+    path(
+        "compare/settings/", content_page("dashboard/sweep.html", sweep_context, relative=True), name="sweep"
+    )
+]

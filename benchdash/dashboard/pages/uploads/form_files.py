@@ -1,6 +1,6 @@
 """The files of an upload form: results and the files beside them, tried or uploaded, with the outcome."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
@@ -13,7 +13,9 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.next_steps import NextSteps, next_steps
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
+from benchdash.dashboard.pages.uploads.contradictions import Contradiction, settle
 from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
+from benchdash.results.sessions import START_UNKNOWN
 from ingest.archives import services as archive_services
 from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX, bare_stem
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
@@ -41,6 +43,7 @@ ARCHIVE_SUFFIXES: Final = (
 PASTED_NAME: Final = "pasted.txt"
 
 CHECKED: Final = "checked"
+CONTRADICTED: Final = "contradicted"
 DUPLICATE: Final = "duplicate"
 INCOMPLETE: Final = "incomplete"
 
@@ -66,7 +69,8 @@ class Batch:
 class FileOutcome:
     """The outcome of a file, or the one that it would have.
 
-    ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
+    ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed),
+    CONTRADICTED (somebody is asked which of the ``contradictions`` is right).
     ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked;
     ``next`` leads to pages that show what was imported.
     """
@@ -79,6 +83,7 @@ class FileOutcome:
     warnings: Sequence[str] = ()
     troubles: Sequence[FileTrouble] = ()
     fields: Sequence[FieldError] = ()
+    contradictions: Sequence[Contradiction] = ()
     upload: Upload | None = None
     is_dry_run: bool = False
     files: TriedFiles | None = None
@@ -91,9 +96,8 @@ class FileOutcome:
 
     @property
     def chart_url(self) -> str:
-        """The page that shows it best; empty where a warning should be read first (not: of a new name)."""
-        is_plain = all(one.startswith("new ") and "nearest" not in one for one in self.warnings)
-        return self.next.first.url if self.next and is_plain else ""
+        """The page that shows it best; empty where a warning should be read first."""
+        return self.next.first.url if self.next and not to_be_read_first(self.warnings) else ""
 
     @property
     def missing(self) -> str:
@@ -104,6 +108,13 @@ class FileOutcome:
     def left_to_a_job(self) -> Upload | None:
         """The upload, where somebody waits for it."""
         return self.upload if self.upload and self.upload.state not in Upload.FINISHED else None
+
+
+def to_be_read_first(warnings: Sequence[str]) -> bool:
+    """Tell whether warnings concern a first chart, as new names and unknown starts do not."""
+    return not all(
+        one == START_UNKNOWN or (one.startswith("new ") and "nearest" not in one) for one in warnings
+    )
 
 
 def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]", pasted: str = "") -> Batch:
@@ -136,7 +147,19 @@ def is_configuration(name: str) -> bool:
     return name.lower().endswith(CONFIGURATION_SUFFIXES)
 
 
-def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> FileOutcome:
+@dataclass(frozen=True)
+class FormTexts:
+    """The texts of a form, with the names of those that were said the last time and not typed now.
+
+    ``choice`` is what counts where a typed one contradicts the file: ``file``, ``mine``, or to be asked.
+    """
+
+    texts: Mapping[str, Sequence[str]]
+    remembered: Collection[str] = ()
+    choice: str = ""
+
+
+def check(project: Project, result: ResultFile, said: FormTexts) -> FileOutcome:
     """Try what uploading the file would do; nothing is stored."""
 
     def try_out(arrival: Arrival) -> FileOutcome:
@@ -172,9 +195,7 @@ def _check_archive(project: Project, arrival: Arrival) -> FileOutcome:
     )
 
 
-def upload(
-    project: Project, result: ResultFile, said: Mapping[str, Sequence[str]], *, by: Viewer
-) -> FileOutcome:
+def upload(project: Project, result: ResultFile, said: FormTexts, *, by: Viewer) -> FileOutcome:
     """Receive a file and say what became of it."""
 
     def store(arrival: Arrival) -> FileOutcome:
@@ -205,7 +226,7 @@ def stray(name: str) -> FileOutcome:
 
 def _outcome(
     result: ResultFile,
-    said: Mapping[str, Sequence[str]],
+    said: FormTexts,
     use: Callable[[Arrival], FileOutcome],
     *,
     is_dry_run: bool,
@@ -213,8 +234,12 @@ def _outcome(
     """Return what becomes of a file, or why nothing does."""
     name, data = clean_file_name(_name(result.file)), raw_data(result.file)
     try:
-        metadata, warnings = read_form(_said_of(said, result.meta))
-        return use(Arrival(name, data, metadata, companions=result.companions, warnings=warnings))
+        metadata, warnings = read_form(_said_of(said.texts, result.meta))
+        arrival = Arrival(name, data, metadata, companions=result.companions, warnings=warnings)
+        arrival, asked = settle(arrival, remembered=said.remembered, choice=said.choice)
+        if asked:
+            return FileOutcome(name, CONTRADICTED, contradictions=asked, is_dry_run=is_dry_run)
+        return use(arrival)
     except FieldsError as error:
         return FileOutcome(name, INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
     except FileRefusedError as error:

@@ -14,7 +14,7 @@ from django.http import QueryDict
 from benchdash.results.wording import COUNTERPART
 from ingest.errors import FieldError, FieldsError
 from ingest.formats import FORMATS
-from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS
+from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS, MAY_BE_DEFAULTS
 from ingest.metadata.upload_metadata import form_values
 
 _MAX_REASON_LENGTH: Final = 1000
@@ -183,6 +183,21 @@ def said_in(data: QueryDict) -> dict[str, Sequence[str]]:
     if "companion_pattern" in said:
         said["companion_pattern"] = [line for text in said["companion_pattern"] for line in text.splitlines()]
     return said
+
+
+def remembered_in(data: QueryDict) -> set[str]:
+    """Return the names of the fields that still say what was filled in, of the last upload or by a guess.
+
+    A script takes a field out as soon as somebody types in it.
+    """
+    try:
+        filled_in = json.loads(data.get("remembered") or "{}")
+    except ValueError:
+        filled_in = {}
+    if not isinstance(filled_in, Mapping):
+        return set()
+    known = {name: " ".join(str(filled_in.get(name, "")).split()) for name in MAY_BE_DEFAULTS}
+    return {name for name, text in known.items() if text and " ".join(data.get(name, "").split()) == text}
 
 
 def as_texts(metadata: Mapping[str, Any]) -> dict[str, str]:

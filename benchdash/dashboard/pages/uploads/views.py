@@ -1,5 +1,6 @@
 """Files as received: the list, the form, one upload and its raw file."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from benchdash.dashboard.compare.next_steps import next_steps
 from benchdash.dashboard.pages.uploads import archive_files, form_files
 from benchdash.dashboard.pages.uploads import descriptions as received
 from benchdash.dashboard.pages.uploads.form_files import FileOutcome
-from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
+from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, remembered_in, said_in
 from benchdash.dashboard.pages.uploads.guesses import guesses_of
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_ways
@@ -125,14 +126,16 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     if request.method != "POST":
         return _empty_form(request, page)
     said = said_in(request.POST)
-    if request.POST.get("step") == "guess":
+    step, _, choice = request.POST.get("step", "").partition(" ")
+    if step == "guess":
         return _guesses(request, page, said)
+    of_form = form_files.FormTexts(said, remembered_in(request.POST), choice)
     batch = form_files.sort_files(request.FILES, request.POST.get("pasted", ""))
     is_first = not uploads_for(page.viewer, page.project).filter(state__in=Upload.WITH_RUNS).exists()
-    if request.POST.get("step") == "check":
-        outcomes = [form_files.check(page.project, result, said) for result in batch.results]
+    if step == "check":
+        outcomes = [form_files.check(page.project, one, of_form) for one in batch.results]
     else:
-        outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
+        outcomes = [form_files.upload(page.project, one, of_form, by=page.viewer) for one in batch.results]
     outcomes += map(form_files.stray, batch.stray)
     if is_first and len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
         request.session[_OPENS_CHART] = waiting.pk
@@ -150,8 +153,10 @@ def _empty_form(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Show the form with what the address says, else with what this person said the last time."""
     given = request.GET.dict()
     last, said = last_said(page.viewer, page.project)
-    form = SaidForm(initial=given or as_texts(said))
-    return _form(request, page, form, last=None if given or not said else last)
+    texts = as_texts(said)
+    remembered = "" if given else json.dumps(texts)
+    form = SaidForm(initial=given or texts)
+    return _form(request, page, form, last=None if given or not said else last, remembered=remembered)
 
 
 def _guesses(request: HttpRequest, page: ProjectPage, said: Mapping[str, Sequence[str]]) -> HttpResponse:
@@ -177,9 +182,11 @@ def _form(
     outcomes: Sequence[FileOutcome] | None = None,
     *,
     last: Upload | None = None,
+    remembered: str = "",
 ) -> HttpResponse:
     context = {
         "last": last,
+        "remembered": remembered or request.POST.get("remembered", ""),
         "max_files": settings.ARCHIVE_MAX_FILES,
         "max_unpacked_bytes": settings.ARCHIVE_MAX_UNPACKED_BYTES,
         "pasted": request.POST.get("pasted", ""),
@@ -263,7 +270,8 @@ def _archive(
     if context["waits"]:
         return page.render(request, "dashboard/archive.html", context)
     opens_chart = request.session.pop(_OPENS_CHART, None) == shown.pk
-    if opens_chart and shown.state == Upload.State.IMPORTED and not shown.warnings and context["next"]:
+    is_plain = shown.state == Upload.State.IMPORTED and not form_files.to_be_read_first(shown.warnings)
+    if opens_chart and is_plain and context["next"]:
         address = context["next"].first.url
         return HttpResponseClientRedirect(address) if "HX-Request" in request.headers else redirect(address)
     text, chip = filters.search_text(request.GET), _state_chip(states, request.GET.getlist("state"))

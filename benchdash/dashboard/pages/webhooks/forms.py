@@ -31,6 +31,7 @@ class WebhookForm(forms.Form):
             (Incident.Kind.IMPROVEMENT, "improvements"),
             (Incident.Kind.ENVIRONMENT, "changes of a machine"),
             (Incident.Kind.SILENCE, "silences"),
+            (Incident.Kind.DRIFT, "drifts"),
         ],
         initial=[Incident.Kind.REGRESSION],
         widget=forms.CheckboxSelectMultiple,

@@ -118,7 +118,7 @@ def test_a_driver_before_and_after_its_fix_side_by_side(client, project):
     assert "SELECT 1 1 thread +25.5 % 13,410 → 16,824" in text
     # A single run of each proves nothing, and the page says so.
     assert "measures +28.0 % against" in text
-    assert "but in one session each: what the machine did that hour cannot be told from what" in text
+    assert "but with assumed starts: what the machine did that hour cannot be told from what" in text
     assert "Different builds: plain; hexdump logging fixed." in text
 
 

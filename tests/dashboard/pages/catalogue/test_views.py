@@ -113,7 +113,7 @@ def test_a_version_is_told_with_its_build_commit_and_runs(client, project):
     }
     make_run(**place, committed_at=START)
     make_run(**place, started_at=START + timedelta(days=1))
-    ServerVersion.objects.update(released_on="2026-03-01")
+    ServerVersion.objects.update(released_at="2026-03-01T00:00Z")
     text = shown(client, "versions")
     assert "10.6.23 10.6 debug 0123456789" in text
     assert "2026-03-01 10.6 2" in text
@@ -126,6 +126,7 @@ def test_a_version_is_told_with_its_build_commit_and_runs(client, project):
         "commit": "0123456789abcdef",
         "committed_at": "2026-03-02T04:00:00+00:00",
         "released_on": "2026-03-01",
+        "sorts_as": "",
         "branches": "10.6",
         "runs": "2",
     }
@@ -315,7 +316,7 @@ def test_the_commit_of_a_version_and_its_time_are_corrected_after_a_preview(clie
         "correction": "build",
         "build-commit": "ABCDEF0123",
         "build-committed_at": "2026-03-01 12:00",
-        "build-released_on": "",
+        "build-released_at": "",
     }
     assert "1 run of 1 upload and 1 series change." in text_of(correct(client, "versions", version, **sent))
     version.refresh_from_db()

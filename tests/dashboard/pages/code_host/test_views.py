@@ -4,7 +4,7 @@ import pytest
 
 from benchdash.accounts.models import Role
 from benchdash.alerts.models import CodeHost
-from tests.alerts.test_pull_requests import project, server  # noqa: F401 - fixtures
+from tests.alerts.conftest import project, server  # noqa: F401 - fixtures
 from tests.builders import make_user
 from tests.code_host_server import REPOSITORY, SECRET
 from tests.dashboard.page_text import said_after, text_of

@@ -12,8 +12,9 @@ from PIL import Image
 
 from benchdash.accounts.models import Project, Role
 from benchdash.regressions.services import analyse_touched
+from benchdash.results.readings import Reading
 from benchdash.throttling import PictureThrottle
-from tests.builders import make_project, make_series, make_user
+from tests.builders import make_project, make_record, make_runs, make_series, make_user
 from tests.clock import clock_at
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +134,23 @@ def test_a_badge_of_releases_says_only_what_the_comparison_proves(client, projec
     assert words_of(client, query="kind=geomean&metric=qps") == "no metric qps"
     make_series([5.0], project=project, version="11.4.4", product="New")
     assert words_of(client, query="kind=geomean&product=New") == "one release only"
+
+
+def test_a_badge_of_releases_that_share_no_metric_says_so(client, project):
+    """Releases may have nothing but metrics of their own, or none at all."""
+
+    def released(number, **readings):
+        own = [Reading(name, value, "MB", "lower", is_own=True) for name, value in readings.items()]
+        at = timezone.now() - timedelta(hours=9 - number)
+        make_runs([make_record(readings=own, version=f"10.6.{number}", started_at=at)], project=project)
+        return words_of(client, query="kind=geomean")
+
+    assert released(1, aaa=1.0) == "one release only"
+    assert released(2, zzz=1.0) == "no metric of both releases"
+    assert words_of(client, query="kind=geomean&metric=zzz") == "no metric zzz"
+    assert released(3, bbb=2.0, zzz=2.0).startswith("MariaDB: 10.6.3 vs 10.6.2: ")
+    assert released(4) == "no metric of both releases"
+    assert words_of(client) != ""
 
 
 # --- charts -----------------------------------------------------------------------------------------------

@@ -40,6 +40,12 @@ def test_an_incident_is_an_entry_that_leads_to_its_page(client, project):
     assert {one.get("term") for one in entry.findall(f"{ATOM}category")} == {"regression", "new"}
 
 
+def test_an_entry_says_what_is_left_after_a_recovery(client, project):
+    make_incident(project, remaining=-0.026)
+    [entry] = entries(client.get(ADDRESS))
+    assert entry.find(f"{ATOM}title").text.endswith(", −20.0\xa0%, recovered to −2.6\xa0%")
+
+
 def test_its_id_stays_and_its_time_moves_when_something_happens_to_it(client, project):
     incident = make_incident(project)
     [before] = entries(client.get(ADDRESS))

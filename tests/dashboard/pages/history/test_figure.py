@@ -19,8 +19,8 @@ from benchdash.dashboard.pages.history.figure import (
 from benchdash.dashboard.pages.history.histories import HistoryLine, versions_axis
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference
-from benchdash.results.models import Configuration, Hardware, Product, Series, ServerVersion, Workload
-from benchdash.results.points import Point
+from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
+from benchdash.results.points import MeasuredVersion, Point
 
 ADDRESSES = HistoryAddresses(run="/runs/{}/".format, incident="/incidents/{}/".format)
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
@@ -41,7 +41,8 @@ def make_series(pk=1, *, metric="tps", unit="1/s", direction="higher", workload=
 
 
 def make_point(number, value, *, low=None, high=None, runs=1):
-    version = ServerVersion(pk=number, version=f"10.6.{number}", sort_key=f"{number:06}")
+    product = Product(pk=1, name="MariaDB")
+    version = MeasuredVersion(number, f"10.6.{number}", "", None, None, f"A{number:06}", product)
     ids = tuple(range(10 * number, 10 * number + runs))
     return Point(
         version=version,
@@ -113,9 +114,9 @@ def test_a_point_says_version_value_runs_time_hardware_and_configuration():
 
 
 def test_tags_in_versions_are_shown_and_not_obeyed():
-    line = make_line([100])
-    line.points[0].version.version = "<b>10.6</b>"
-    figure = drawn(line)
+    point = make_point(1, 100)
+    version = point.version._replace(version="<b>10.6</b>")
+    figure = drawn(HistoryLine(series=make_series(), points=[point._replace(version=version)]))
     shown = "&lt;b&gt;10.6&lt;/b&gt;"
     assert figure["data"][0]["x"] == figure["layout"]["xaxis"]["categoryarray"] == [shown]
     assert figure["data"][0]["text"][0].startswith(f"{shown}<br>")

@@ -158,6 +158,17 @@ def test_a_recovered_incident_leads_to_the_step_back(client, project):
     assert "It ends a loss of" in shown(client, step_back)
 
 
+def test_an_incident_of_which_a_part_is_left_says_so_and_is_open(client, project):
+    step_back = make_incident(project, product="Back", kind="improvement")
+    lost = make_incident(project, recovered_by=step_back, remaining=-0.026)
+    words = f"recovered to −2.6 % on {day(step_back.started_at)}"
+    assert words in found(client)
+    page = shown(client, lost)
+    assert f"It {words}, and stays open on that" in page
+    assert "Most of it is regained." in page
+    assert "It regains a part of a loss of" in shown(client, step_back)
+
+
 def test_what_a_machine_explains_stands_with_it(client, project):
     machine = make_machine_incident(project)
     folded = make_incident(project, product="MySQL", folded_into=machine)

@@ -49,7 +49,7 @@ def waiting(project):
 
 def test_the_link_that_confirms_asks_and_changes_nothing(stranger, waiting):
     text = text_of(stranger.get(f"/confirm/{waiting.key}/"))
-    assert "list@example.org will be told of confirmed regressions of nightly : every product, main" in text
+    assert "list@example.org will be told of confirmed regressions and confirmed drifts of nightly" in text
     waiting.refresh_from_db()
     assert waiting.confirmed_at is None
 
@@ -79,7 +79,7 @@ def subscription(project):
 
 def test_the_link_of_a_mail_asks_and_changes_nothing(stranger, subscription):
     answer = stranger.get(f"/unsubscribe/{subscription.key}/")
-    assert "alice@example.org is told of confirmed regressions of nightly : every product, main" in text_of(
+    assert "alice@example.org is told of confirmed regressions and confirmed drifts of nightly" in text_of(
         answer
     )
     assert Subscription.objects.exists()

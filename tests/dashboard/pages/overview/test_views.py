@@ -302,24 +302,24 @@ def test_a_private_project_is_for_its_members(client):
 
 def test_any_number_of_things_takes_the_same_statements(client, project, django_assert_max_num_queries):
     measure(project, threads=[1])
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         get(client)
     measure(
         project, versions=[f"10.6.{patch}" for patch in range(9)], workloads=["a", "b", "c"], hardware="box"
     )
     for number in range(4):
         make_upload(project, name=f"file-{number}.txt")
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         get(client)
 
 
 def test_any_length_of_a_branch_takes_the_same_statements(client, project, django_assert_num_queries):
     make_series([100.0] * 3, project=project, branch="main", workload="a", start=START)
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(25):
         get(client, "branch=main")
     for workload in "bcd":
         make_series(
             [100.0] * 20, project=project, branch="main", workload=workload, start=START + timedelta(days=1)
         )
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(25):
         get(client, "branch=main")

@@ -28,7 +28,7 @@ def member(client, project):
 
 
 # What the form says where nothing is changed in it.
-USUAL = {"kinds": ["regression"], "rhythm": "immediately"}
+USUAL = {"kinds": ["regression", "drift"], "rhythm": "immediately"}
 
 
 def shown(client, page, **query):
@@ -47,10 +47,8 @@ def test_a_member_subscribes_an_address_with_filters(client, project, member):
     }
     text = said_after(client, client.post("/p/nightly/subscriptions/", sent))
     assert "list@example.org gets a mail with a link." in text
-    assert (
-        "list@example.org confirmed regressions MariaDB, main, bench-03 at once waiting for confirmation"
-        in text
-    )
+    assert "list@example.org confirmed regressions and confirmed drifts MariaDB, main, bench-03" in text
+    assert "at once waiting for confirmation" in text
     assert Subscription.objects.get().user is None
     text = said_after(client, client.post("/p/nightly/subscriptions/", sent))
     assert "list@example.org was subscribed to this already." in text

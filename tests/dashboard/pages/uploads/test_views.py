@@ -399,12 +399,13 @@ def test_an_upload_says_what_it_is(client, project, member):
 
 
 def test_forms_of_one_measurement_lead_to_each_other(client, project, member):
-    first = uploaded(client, project, DRIVERS)
+    typed = {"step": "upload mine", "remembered": ""}
+    first = uploaded(client, project, DRIVERS, **typed)
     other = SimpleUploadedFile("other spaces.txt", DRIVERS.read_bytes().replace(b"\n", b" \n"))
-    checked = text_of(send(client, project, other, step="check", **SAID))
+    checked = text_of(send(client, project, other, **{**SAID, **typed, "step": "check mine"}))
     assert f'another form of <a href="{url("upload", project, first.pk)}">' in checked
     other.seek(0)
-    copy = uploaded(client, project, other)
+    copy = uploaded(client, project, other, **typed)
     assert f'Another form of <a href="{url("upload", project, first.pk)}">' in shown(client, project, copy)
     assert f'Also sent as <a href="{url("upload", project, copy.pk)}">' in shown(client, project, first)
     assert f'another form of <a href="{url("upload", project, first.pk)}">' in listed(client, project)

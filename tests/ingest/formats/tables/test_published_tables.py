@@ -454,10 +454,29 @@ def test_what_was_measured_is_no_setting(head):
     assert [run.readings[1].is_own for run in report.runs] == [True, True]
 
 
-def test_a_number_that_crosses_the_design_is_a_setting_whatever_its_name():
+def test_a_head_that_says_so_is_a_setting_whatever_its_name():
     rows = "".join(f"{threads}\t{foo}\t{threads * foo}\n" for foo in (10, 20) for threads in (1, 2, 4))
-    report = read(f"threads\tfoo\ttps\n{rows}")
+    report = read(f"threads\tfoo (setting)\ttps\n{rows}")
     assert {run.configuration for run in report.runs} == {"foo=10", "foo=20"}
+
+
+def test_rows_that_only_an_unknown_number_tells_apart_are_repetitions_with_a_warning():
+    report = read("threads\tfoo\ttps\n1\t10\t100\n1\t20\t200\n")
+    assert [run.repetition for run in report.runs] == [1, 2]
+    assert "call its column 'foo (setting)'" in report.warnings[-1]
+
+
+@pytest.mark.parametrize("head", ["memory_mb", "foo", "cache", "size"])
+def test_a_column_is_the_same_on_a_night_of_round_figures(head):
+    nights = [(511.3, 498.7), (510, 490), (512, 512), (1, 2)]
+    found = [
+        read(f"workload,threads,tps,{head}\nro,8,5012.4,{one}\nrw,8,1204.9,{other}\n")
+        for one, other in nights
+    ]
+    assert {tuple(one.metric for one in run.readings) for report in found for run in report.runs} == {
+        ("tps", head)
+    }
+    assert {run.configuration for report in found for run in report.runs} == {None}
 
 
 def test_the_sender_may_name_a_metric_of_the_project():
@@ -698,3 +717,31 @@ def test_a_table_in_html_is_asked_for_as_a_browser_copies_it():
     text = "# Results\n\n<table>\n<tr><th>TPS</th></tr>\n<tr><td>12</td></tr>\n</table>\n"
     line, message = error_of(text)
     assert (line, message.partition(";")[0]) == (4, "its table is written in HTML")
+
+
+BLANKS = """vCPUS  Txns/sec  Us  Sy  Id  smtx
+1      26.1      82  18  0   0.2
+8      198.4     81  19  0   0.9
+"""
+
+
+@pytest.mark.parametrize("separator", ["  ", "\t", ",", " | "])
+def test_what_the_machine_did_stands_beside_a_rate_whatever_parts_the_cells(separator):
+    lines = [separator.join(line.split()) for line in BLANKS.splitlines()]
+    if separator == " | ":
+        lines = [f"| {line} |" for line in (lines[0], " | ".join(["---"] * 6), *lines[1:])]
+    report = read("\n".join(lines) + "\n")
+    assert [run.configuration for run in report.runs] == ["vCPUS=1", "vCPUS=8"]
+    assert [{one.metric: one.value for one in run.readings} for run in report.runs] == [
+        {"tps": 26.1, "cpu_user": 82, "cpu_system": 18, "cpu_idle": 0, "smtx": 0.2},
+        {"tps": 198.4, "cpu_user": 81, "cpu_system": 19, "cpu_idle": 0, "smtx": 0.9},
+    ]
+
+
+def test_drivers_with_versions_may_stand_over_a_grid_that_lost_its_blanks():
+    rows = "Using text protocol 62.715 88.670\nUsing binary protocol 58.204 92.114\n"
+    report = read(f"x MariaDB-1.5.3 MySQL-5.1.39\n{rows}", metric="score [us/op, lower]")
+    assert [(run.product, run.version, run.workload) for run in report.runs][:2] == [
+        ("MariaDB", "1.5.3", "Using text protocol"),
+        ("MySQL", "5.1.39", "Using text protocol"),
+    ]

@@ -559,12 +559,6 @@ def test_a_setting_tells_rows_apart():
     assert report.warnings == ("the column 'rows' is taken for a setting, not for a metric",)
 
 
-def test_a_number_that_may_be_a_setting_or_measured_is_refused():
-    line, message = error_of("query,client,foo,qps\nscan,A-1,10,5\nscan,A-1,1000,6\n")
-    assert line == 3
-    assert message.startswith("differs from line 2 only in foo")
-
-
 def test_the_server_is_the_counterpart_of_a_client():
     (run,) = read("server,client,query,qps\nMariaDB-10.6,A-1,DO 1,5\n").runs
     assert (run.product, run.version, run.counterpart) == ("A", "1", "MariaDB-10.6")

@@ -1,0 +1,123 @@
+r"""A reader for the JSON of a tool: a declaration that says where the values of a run stand.
+
+    HYPERFINE = JsonSpec(
+        tool="hyperfine",
+        keys=("results", "command", "times"),
+        runs="results[]",
+        values={"workload": "command", "total_time:s": "mean"},
+        required={"total_time": "no mean"},
+    )
+
+A path has the keys of objects, parted by ``/``. Behind ``[]`` stand the items of a list or the values of an
+object. Of several paths, parted by `` | ``, the first that is there counts. The names of values are those of
+``ToolSpec``, with the unit of the number; a unit in braces is the path to it: ``score:{time_unit}``.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ingest.formats.json_source import lines_of_items, load
+from ingest.formats.outputs import Read, bounded, read_runs
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.run_values import RunValues
+from ingest.formats.source import Source
+
+_JSON = re.compile(rb"\s*[{\[]")
+
+
+@dataclass(frozen=True, eq=False)
+class JsonRows:
+    """Rows of a run that are operations: where they stand, what names one, and the values of each."""
+
+    path: str
+    operation: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class JsonSpec:
+    """A tool that writes JSON: how its files are recognised, where its runs are, and their values.
+
+    ``keys`` are all in the head of a file, of several parted by ``|`` one. ``head`` are values of the whole
+    file. ``left_out`` is a path with the text there of what is no run. The rest is as of ``ToolSpec``.
+    """
+
+    tool: str
+    keys: Sequence[str]
+    values: Mapping[str, str]
+    required: Mapping[str, str]
+    runs: str = ""
+    head: Mapping[str, str] = field(default_factory=dict)
+    rows: Sequence[JsonRows] = ()
+    left_out: tuple[str, str] | None = None
+    own: Mapping[str, str] = field(default_factory=dict)
+    workload: str = ""
+    finish: Callable[[RunValues], Sequence[str]] = lambda _: ()
+
+    @cached_property
+    def _keys(self) -> Sequence[re.Pattern[bytes]]:
+        # Each by itself: one pattern for all would go over the head once for each of their places.
+        return [re.compile(rf'"(?:{key})"\s{{0,9}}:'.encode()) for key in self.keys]
+
+    def recognise(self, head: bytes) -> bool:
+        return _JSON.match(head) is not None and all(key.search(head) for key in self._keys)
+
+    def parse(self, source: Source) -> ParsedReport:
+        """Read each run of the file. Raise FormatError where none is whole; of several one is left out."""
+        whole = load(source)
+        items, lines = [whole], [1]
+        if self.runs:
+            items = list(_found(whole, self.runs))
+            lines = lines_of_items(source, *self.runs.removesuffix("[]").split("/")) if items else []
+        source.limits.check("runs", len(items))
+        outputs = [
+            self._values_of(whole, item, line)
+            for item, line in zip(items, lines or [1] * len(items), strict=False)
+            if self.left_out is None or next(_found(item, self.left_out[0]), None) != self.left_out[1]
+        ]
+        if not outputs:
+            raise FormatError(f"no run of {self.tool} under {self.runs!r}", 1)
+        runs, _, notes = read_runs(outputs, self._read, ())
+        return ParsedReport(runs, facts={"tool": self.tool}, warnings=bounded(notes))
+
+    def _values_of(self, whole: object, item: object, line: int) -> RunValues:
+        run = RunValues(self.tool, self.own, line=line, last_line=line)
+        for part, values in ((whole, self.head), (item, self.values)):
+            _take(run, part, values)
+        for rows in self.rows:
+            for row in _found(item, rows.path):
+                operation = next(_found(row, rows.operation), "")
+                _take(run, row, rows.values, str(operation))
+        return run
+
+    def _read(self, run: RunValues, key: str) -> Read:
+        notes = self.finish(run)
+        return run.parsed(key, self.required, self.workload), (), notes
+
+
+def _take(run: RunValues, item: object, values: Mapping[str, str], operation: str = "") -> None:
+    for place, paths in values.items():
+        name, _, unit = place.partition(":")
+        if unit.startswith("{"):
+            unit = str(next(_found(item, unit.strip("{}")), ""))
+        for path in paths.split(" | "):
+            value = next(_found(item, path), None)
+            if isinstance(value, str | int | float):
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                run.take(name, text, run.line, unit=unit, operation=operation)
+                break
+
+
+def _found(item: object, path: str) -> Iterator[object]:
+    """Yield what stands at a path, nothing where it leads nowhere."""
+    first, _, rest = path.partition("/")
+    name, many = first.removesuffix("[]"), first.endswith("[]")
+    if name:
+        if not isinstance(item, dict) or name not in item:
+            return
+        item = item[name]
+    parts = (item.values() if isinstance(item, dict) else item) if many else [item]
+    for part in parts if isinstance(parts, list | type({}.values())) else ():
+        yield from _found(part, rest) if rest else [part]

@@ -1,0 +1,1 @@
+"""Tools that are read by a declaration, a module each with ``FORMAT``: nothing else is written for them."""

@@ -1,0 +1,21 @@
+"""Google Benchmark's JSON: time and CPU time of an iteration; means and other aggregates are left out."""
+
+from ingest.formats.json_spec import JsonSpec
+
+FORMAT = JsonSpec(
+    tool="Google Benchmark",
+    keys=("benchmarks", "real_time", "time_unit"),
+    runs="benchmarks[]",
+    left_out=("run_type", "aggregate"),
+    head={"option.library_build_type": "context/library_build_type"},
+    values={
+        "workload": "run_name | name",
+        "threads": "threads",
+        "score:{time_unit}": "real_time",
+        "cpu_time:{time_unit}": "cpu_time",
+        "ops_per_s": "items_per_second",
+        "bytes_per_s": "bytes_per_second",
+    },
+    own={"score": "ns/op, lower", "cpu_time": "ns/op, lower", "bytes_per_s": "B/s, higher"},
+    required={"score": "a benchmark has no real_time"},
+)

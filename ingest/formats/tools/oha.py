@@ -1,0 +1,19 @@
+"""oha, which prints its text as hey does, and the share of requests that succeeded above it."""
+
+from dataclasses import replace
+
+from ingest.formats.tool_spec import PrintedLine
+from ingest.formats.tools import hey
+from ingest.formats.tools.vegeta import failed_requests
+
+FORMAT = replace(
+    hey.FORMAT,
+    tool="oha",
+    recognised_by=r"^Summary:\s+Success rate:\s+[0-9.]+",
+    lines=(
+        PrintedLine("Success rate: {count.succeeded}%", begins_run=True),
+        PrintedLine("Success rate: {count.success_share}", begins_run=True),
+        *hey.LINES,
+    ),
+    finish=failed_requests,
+)

@@ -1,0 +1,130 @@
+"""What declared tools have in common, beyond their fixtures."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest.formats import FORMATS, parse
+from ingest.formats.json_spec import JsonSpec
+from ingest.formats.report import FormatError
+from ingest.formats.run_values import RunValues
+from ingest.formats.source import Source
+from ingest.formats.tool_spec import PrintedLine, PrintedTable, ToolSpec
+from tests.ingest.formats.growth import grows_too_fast
+
+CASES = Path(__file__).parents[4] / "shared" / "cases"
+
+
+def runs_of(text, name=None):
+    return parse(Source(text.encode()), name)[1].runs
+
+
+def figures(run):
+    return {one.metric: one.value for one in run.readings}
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"), [("12us", 0.012), ("12.5ms", 12.5), ("1.25s", 1250), ("1m2.5s", 62_500), ("3 secs", 3000)]
+)
+def test_a_time_is_read_in_the_unit_that_is_printed(text, ms):
+    run = RunValues("tool")
+    run.take("latency_avg", text, 1)
+    assert run.readings["latency_avg"].value == ms
+
+
+def test_a_time_without_a_unit_is_refused_with_its_line():
+    with pytest.raises(FormatError, match="'12' is not a number that tool prints") as refused:
+        RunValues("tool").take("latency_avg", "12", 7)
+    assert refused.value.line == 7
+
+
+def test_thousands_are_written_out():
+    run = RunValues("tool")
+    run.take("qps", "56.2k", 1)
+    assert run.readings["qps"].value == 56_200
+
+
+def test_a_metric_with_two_values_is_refused():
+    text = "Running 1s test @ http://x/\n  1 threads and 1 connections\nRequests/sec: 5\nRequests/sec: 6\n"
+    with pytest.raises(FormatError, match="qps is there twice"):
+        runs_of(text)
+
+
+def test_percentiles_that_fall_are_refused():
+    text = "Running 1s test @ http://x/\n     50%   44.04ms\n     99%   1.00ms\nRequests/sec:    153.82\n"
+    with pytest.raises(FormatError, match="the response times are not in order"):
+        runs_of(text)
+
+
+def test_of_two_runs_the_one_that_was_stopped_is_left_out_with_a_warning():
+    whole = "Running 1s test @ http://x/\n  1 threads and 4 connections\nRequests/sec:    153.82\n"
+    stopped = "Running 1s test @ http://x/\n  1 threads and 8 connections\n    Latency 1ms 1ms 2ms 90%\n"
+    report = parse(Source((whole + stopped).encode()))[1]
+    assert [run.threads for run in report.runs] == [4]
+    assert any("no line 'Requests/sec: ...'" in warning for warning in report.warnings)
+
+
+def test_figures_of_wrk2_are_read_with_its_calibration_around_them():
+    text = (
+        "Running 30s test @ http://x/\n  1 threads and 100 connections\n"
+        "  Thread calibration: mean lat.: 24.837ms, rate sampling interval: 57ms\n"
+        "    Latency    23.23ms    4.27ms  49.63ms   84.20%\n"
+        "  Latency Distribution (HdrHistogram - Recorded Latency)\n 50.000%   20.10ms\n100.000%   49.63ms\n"
+        "  3001 requests in 30.02s, 832.31KB read\nRequests/sec:     99.96\n"
+    )
+    (run,) = runs_of(text)
+    assert figures(run)["latency_p50"] == 20.1
+    assert figures(run)["qps"] == 99.96
+
+
+def test_the_commands_of_a_document_are_runs_told_apart_by_their_headings():
+    path = CASES / "redis-q-document.md"
+    if not path.is_file():
+        pytest.skip("../shared/cases is not here")
+    runs = runs_of(path.read_text())
+    assert [(run.workload, run.heading) for run in runs] == [
+        ("SET", "redis-server"),
+        ("GET", "redis-server"),
+        ("SET", "other, 2 threads"),
+        ("GET", "other, 2 threads"),
+    ]
+
+
+def test_a_whole_output_has_its_last_line():
+    text = "Running 1s test @ http://x/\n  1 threads and 4 connections\nRequests/sec:    153.82\n"
+    assert "the end of the output is missing after line 3" in parse(Source(text.encode()))[1].warnings[0]
+    assert parse(Source(f"{text}Transfer/sec:     32.25KB\n".encode()))[1].warnings == ()
+
+
+def test_a_new_tool_is_a_declaration():
+    spec = ToolSpec(
+        tool="loadgen",
+        recognised_by=r"^loadgen ",
+        lines=(
+            PrintedLine("loadgen {version} with {threads} clients", begins_run=True),
+            PrintedLine("rate: {qps}"),
+        ),
+        table=PrintedTable("Command", {"Average": "latency_avg:us"}, total="All"),
+        required={"qps": "no line 'rate: ...'"},
+        workload="mixed",
+    )
+    text = "loadgen 1.2 with 8 clients\nrate: 1.5k\nCommand  Average\nread     250\nAll      300\n"
+    (run,) = spec.parse(Source(text.encode())).runs
+    assert (run.version, run.threads, run.workload) == ("1.2", 8, "mixed")
+    assert figures(run) == {"qps": 1500, "read.latency_avg": 0.25, "latency_avg": 0.3}
+
+
+@pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if isinstance(one, JsonSpec)])
+def test_a_head_of_one_key_again_and_again_takes_time_that_grows_with_it(name):
+    key = FORMATS[name].keys[0].split("|")[0]
+
+    def head(size):
+        return ("{" + f'"{key}":' * size)[: 8 * size]
+
+    assert grows_too_fast(lambda text: FORMATS[name].recognise(text.encode()), head) is None
+
+
+def test_commands_with_parameters_that_are_called_like_secrets_are_different_workloads():
+    text = '{"results": [{"command": "run keyKey=5", "mean": 1.0, "times": [1.0]},'
+    text += ' {"command": "run keyKey=6", "mean": 1.0, "times": [1.0]}]}'
+    assert [run.workload for run in runs_of(text)] == ["run keyKey=5", "run keyKey=6"]
