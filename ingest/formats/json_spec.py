@@ -14,7 +14,7 @@ object. Of several paths, parted by `` | ``, the first that is there counts. The
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -54,7 +54,7 @@ class JsonSpec:
     left_out: tuple[str, str] | None = None
     own: Mapping[str, str] = field(default_factory=dict)
     workload: str = ""
-    finish: Callable[[RunValues], Sequence[str]] = lambda _: ()
+    finish: Callable[[RunValues], Iterable[str]] = lambda _: ()
 
     @cached_property
     def _keys(self) -> Sequence[re.Pattern[bytes]]:
@@ -84,16 +84,21 @@ class JsonSpec:
 
     def _values_of(self, whole: object, item: object, line: int) -> RunValues:
         run = RunValues(self.tool, self.own, line=line, last_line=line)
-        for part, values in ((whole, self.head), (item, self.values)):
-            _take(run, part, values)
-        for rows in self.rows:
-            for row in _found(item, rows.path):
-                operation = next(_found(row, rows.operation), "")
-                _take(run, row, rows.values, str(operation))
+        try:
+            for part, values in ((whole, self.head), (item, self.values)):
+                _take(run, part, values)
+            for rows in self.rows:
+                for row in _found(item, rows.path):
+                    operation = next(_found(row, rows.operation), "")
+                    _take(run, row, rows.values, str(operation))
+        except FormatError as error:
+            run.error = error
         return run
 
     def _read(self, run: RunValues, key: str) -> Read:
-        notes = self.finish(run)
+        if run.error:
+            raise run.error
+        notes = [*self.finish(run)]
         return run.parsed(key, self.required, self.workload), (), notes
 
 

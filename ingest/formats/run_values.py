@@ -1,13 +1,25 @@
 """The values of one run as a declaration names them, with their units converted to those of the metrics."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import pairwise
+from sys import intern
 
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Reading, known_metric, reading
-from ingest.formats.outputs import MAX_THREADS, given_twice, in_order, option, quoted
-from ingest.formats.report import Fact, FormatError, ParsedRun
+from ingest.formats.outputs import (
+    MAX_THREADS,
+    given_twice,
+    in_order,
+    missing,
+    not_a_number,
+    option,
+    out_of_order,
+    quoted,
+)
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedRun
+from ingest.masking import names_a_secret
 
 TEXTS = frozenset({"workload", "operation", "version", "product"})
 """Values of a run that are texts; ``option.`` begins the names of those that stay with it as options."""
@@ -15,6 +27,10 @@ TEXTS = frozenset({"workload", "operation", "version", "product"})
 OPTION = "option."
 COUNT = "count."
 """Numbers for ``finish``, from which it may compute metrics."""
+
+_MAX_NAME = 200
+_FIELD = re.compile(r"([A-Za-z0-9][\w.()/%-]{0,39})[:=] ?([^,\s]{1,40})")
+_FLAG = re.compile(r"(-[A-Za-z])([0-9]{1,9})|(--?[\w.-]{1,60})=(.*)")
 
 _NUMBER = re.compile(r"([0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][-+]?[0-9]{1,2})?)\s?([A-Za-zµμ/%]{0,8})")
 _DURATION_PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(h|ms|m|s|ns|us|µs|μs)")
@@ -48,6 +64,11 @@ _IN_ORDER = ("latency_min", "latency_avg", "latency_max")
 _PERCENTILES_IN_ORDER = re.compile(r"latency_p([0-9]{1,3}(?:_[0-9]+)?)")
 
 
+def operation_name(text: str) -> str:
+    """Return ``read_modify_write`` for ``READ-MODIFY-WRITE``, as the names of its metrics begin."""
+    return text.lower().replace("-", "_")
+
+
 def metric_of(unit: str) -> str:
     """Return the metric that a unit names: ``allocs_per_op`` for ``allocs/op``."""
     return re.sub(r"\W+", "_", unit.replace("/", " per ")).strip("_").lower()
@@ -69,13 +90,15 @@ def errors_per_second(run: "RunValues") -> Sequence[str]:
 class RunValues:
     """Readings by metric, other values by name, and the lines between which they stand.
 
-    ``own`` are metrics that only this tool has, with unit and better direction: ``ns/op, lower``. ``renamed``
-    are metrics by the units that name them.
+    ``own`` are metrics that only this tool has, with unit and better direction: ``ns/op, lower``. ``names``
+    are the places of values that the file names: see ``ToolSpec``. ``rows`` are what was printed of each
+    interval, metrics and counts alike; ``flags`` are the words of the command line. ``error`` is the first
+    one of its lines, for which the run is left out.
     """
 
     tool: str
     own: Mapping[str, str] = field(default_factory=dict)
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     line: int = 0
     last_line: int = 1
     readings: dict[str, Reading] = field(default_factory=dict)
@@ -85,6 +108,10 @@ class RunValues:
     threads: int | None = None
     duration_s: float | None = None
     is_closed: bool = False
+    flags: list[tuple[str, str]] = field(default_factory=list)
+    rows: list[dict[str, float | None]] = field(default_factory=list)
+    last_operation: str = ""
+    error: FormatError | None = None
 
     def take(self, name: str, text: str, line: int, *, unit: str = "", operation: str = "") -> None:
         """Note a value under the name of a metric, an option, or something else that a run has.
@@ -92,26 +119,66 @@ class RunValues:
         ``unit`` is that of a number printed without one. Raise FormatError for what is no such value, or
         another one than was noted before.
         """
+        operation = operation_name(operation)
         if name in TEXTS:
             # Names are never masked: those that look like a token are refused with the record.
-            self.texts[name] = text[:200]
+            if len(text) > _MAX_NAME:
+                raise FormatError(f"the {name} is longer than {_MAX_NAME} characters: {quoted(text)}", line)
+            self.texts[name] = text
         elif name.startswith(OPTION):
             self.options[name.removeprefix(OPTION)] = option(text)
         elif name.startswith(COUNT):
-            self.counts[name.removeprefix(COUNT)] = self._converted(text, unit, "1/s", line)
+            count = name.removeprefix(COUNT)
+            name = f"{operation}.{count}" if operation else count
+            self.counts[intern(name)] = self._converted(text, unit, "1/s", line)
         elif name == "threads":
             self.threads = self._whole(text, line)
         elif name == "duration_s":
             self.duration_s = self._converted(text, unit, "s", line)
         else:
             prefix, _, base = name.rpartition(".")
-            self._measure(base, text, unit, operation.lower() or prefix, line)
+            self._measure(base, text, unit, operation or prefix, line)
+
+    def take_named(self, name: str, text: str, line: int, *, operation: str = "") -> None:
+        """Note a value that the file names, if it is one that the tool is read for."""
+        if place := self.names.get(name):
+            place, _, unit = place.partition(":")
+            self.take(place, text, line, unit=unit, operation=operation)
+
+    def take_fields(self, text: str, line: int, *, operation: str = "") -> None:
+        """Note numbers behind their names: ``Count: 240, Avg(ms): 63.0``."""
+        for name, value in _FIELD.findall(text):
+            self.take_named(name, value, line, operation=operation)
+
+    def take_flags(self, command: str, line: int) -> None:
+        """Note the options of a command line: ``-T 8 --time=1m -c200``."""
+        for flag, value in _flags_of(command):
+            self.flags.append((flag, value))
+            if self.names.get(flag) == "property":
+                self.take_property(value, line)
+            else:
+                self.take_named(flag, value, line)
+
+    def take_property(self, text: str, line: int) -> None:
+        """Note ``name=value`` as what the name says, or else as an option that is no secret."""
+        name, equals, value = text.replace('"', "").partition("=")
+        if name in self.names:
+            self.take_named(name, value, line)
+        elif equals and not names_a_secret(name):
+            self.options[name[:100]] = option(value)
+
+    def take_row(self, row: "RunValues", operation: str) -> None:
+        """Note what a line says of an interval; lines of its operations are in the order of the alphabet."""
+        if not self.rows or operation <= self.last_operation:
+            self.rows.append({})
+        self.last_operation = operation
+        self.rows[-1] |= row.counts | {metric: one.value for metric, one in row.readings.items()}
 
     def take_pairs(self, text: str, line: int) -> None:
         """Note numbers with their units behind them, each as the metric that its unit names."""
         words = text.split()
         for number, unit in zip(words[::2], words[1::2], strict=False):
-            name = self.renamed.get(unit) or metric_of(unit)
+            name = self.names.get(unit) or metric_of(unit)
             value = self._converted(number, unit, unit, line)
             self._note(Reading(name, value, unit, direction_of(unit), is_own=not known_metric(name)), line)
 
@@ -123,8 +190,47 @@ class RunValues:
     def copy(self) -> "RunValues":
         """Return a run of its own with the same texts and options."""
         return replace(
-            self, line=0, readings={}, counts={}, texts=dict(self.texts), options=dict(self.options)
+            self,
+            line=0,
+            readings={},
+            counts={},
+            texts=dict(self.texts),
+            options=dict(self.options),
+            flags=[],
+            rows=[],
         )
+
+    @property
+    def has_begun(self) -> bool:
+        """Return whether something was measured, or should have been."""
+        return bool(self.readings or self.rows or self.error)
+
+    def lengths(self) -> Iterator[tuple[dict[str, float | None], float]]:
+        """Yield each interval with its length: its time is its end, in seconds from the beginning."""
+        times = [0.0, *(row["time_s"] or 0.0 for row in self.rows)]
+        for row, (begin, end) in zip(self.rows, pairwise(times), strict=True):
+            yield row, end - begin
+
+    def check_times(self) -> Sequence[str]:
+        """Drop the intervals and return a warning where their times go back."""
+        times = [row.get("time_s") or 0.0 for row in self.rows]
+        if not any("time_s" in row for row in self.rows) or (
+            times[0] > 0 and all(begin < end for begin, end in pairwise(times))
+        ):
+            return ()
+        self.rows.clear()
+        return (f"the times of the intervals go back before line {self.last_line}; they are not kept",)
+
+    def intervals(self, key: str) -> Sequence[Intervals]:
+        """Return the table of the intervals, nothing where none was printed."""
+        columns = tuple(dict.fromkeys(name for row in self.rows for name in row))
+        rows = tuple(tuple(row.get(name) for name in columns) for row in self.rows)
+        return [Intervals(key, self.tool.lower(), columns, rows)] if rows else []
+
+    def missing(self, wanted: Sequence[str]) -> Sequence[str]:
+        """Return a warning of the wanted values that the run lacks."""
+        lacking = [name for name in wanted if name not in self.readings and getattr(self, name, None) is None]
+        return [missing(lacking, self.last_line)] if lacking else []
 
     def parsed(self, key: str, required: Mapping[str, str], workload: str) -> ParsedRun:
         """Return the run.
@@ -136,7 +242,8 @@ class RunValues:
             found = self.readings.get(metric)
             if found is None:
                 raise FormatError(
-                    f"{sentence}: {self.tool} was stopped, or the file is cut off", self.last_line
+                    f"{sentence}: {self.tool} was stopped, or the file is cut off after this line",
+                    self.last_line,
                 )
             if not found.value:
                 raise FormatError(f"{metric} is 0: nothing was measured", self.last_line)
@@ -144,7 +251,7 @@ class RunValues:
             raise FormatError(f"no figure of {self.tool} that can be compared", self.last_line)
         self._check_order()
         return ParsedRun(
-            tuple(self.readings.values()),
+            tuple(sorted(self.readings.values(), key=lambda one: "." in one.metric)),
             key=key,
             workload=self.texts.get("workload") or workload or None,
             product=self.texts.get("product"),
@@ -154,12 +261,16 @@ class RunValues:
             options=self.options,
         )
 
+    def value(self, metric: str) -> float:
+        """Return the value of a reading, 0 where there is none."""
+        return self.readings[metric].value if metric in self.readings else 0.0
+
     def add(self, metric: str, value: float) -> None:
         """Add a reading that was computed from the others."""
         self.readings[metric] = reading(metric, value)
 
     def _measure(self, name: str, text: str, unit: str, operation: str, line: int) -> None:
-        metric = f"{operation}.{name}" if operation else name
+        metric = intern(f"{operation}.{name}" if operation else name)
         if name in self.own:
             target, _, direction = self.own[name].partition(", ")
             value = self._converted(text, unit or target, target, line)
@@ -190,7 +301,7 @@ class RunValues:
         parts = _DURATION_PART.findall(text) if target in ("ms", "s") else []
         if parts and "".join(number + of for number, of in parts) == text:
             return float(sum(Decimal(number) * Decimal(scales[of]) for number, of in parts))
-        raise FormatError(f"{quoted(text)} is not a number that {self.tool} prints", line)
+        raise not_a_number(text, self.tool, line)
 
     def _check_order(self) -> None:
         """Raise FormatError where least, average and greatest time are not in this order, or percentiles."""
@@ -209,5 +320,22 @@ class RunValues:
             if not in_order(*(times[one] for one in _IN_ORDER if one in times)) or not in_order(
                 *(value for _, value in ranked)
             ):
-                of = f" of {operation}" if operation else ""
-                raise FormatError(f"the response times{of} are not in order", self.last_line)
+                raise out_of_order(operation, self.last_line)
+
+
+def _flags_of(command: str) -> Iterator[tuple[str, str]]:
+    """Yield the options of a command line with their values; words by themselves have an empty name."""
+    flag = ""
+    for word in command.split():
+        if found := _FLAG.fullmatch(word):
+            yield found[1] or found[3], found[2] or found[4]
+            flag = ""
+        elif word.startswith("-"):
+            if flag:
+                yield flag, ""
+            flag = word
+        else:
+            yield flag, word
+            flag = ""
+    if flag:
+        yield flag, ""

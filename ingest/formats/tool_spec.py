@@ -15,27 +15,39 @@ r"""A reader for line-oriented tools: a declaration that looks like what the too
 A line of the file is one of these where all of it fits, blanks apart. ``{qps}`` is the value of a metric,
 with the unit that is printed behind it; ``{latency_avg:us}`` has none and is in microseconds.
 
-- ``{_}`` is a word that is not read, and three dots at the end are the rest of the line;
+- ``{_}`` is a word that is not read, and three dots are any text;
 - ``{percentile}`` and ``{latency}`` on one line are a metric together;
-- ``{operation}`` comes before the names of the metrics on its line;
-- ``{pairs}`` are numbers to the end of the line, each with the unit behind it that names its metric
-  (``allocs/op`` is ``allocs_per_op``);
+- ``{operation}`` comes before the names of the metrics and counts on its line;
 - ``{threads}``, ``{duration_s}``, ``{workload}``, ``{version}`` and ``{option.any}`` are of the run;
 - ``{count.any}`` is a number for ``finish``.
+
+Some values are named by the file. ``ToolSpec.names`` says which place of the above each name stands for
+(``"Avg(ms)": "latency_avg:ms"``); numbers of other names are not read.
+
+- ``{fields}`` are names and numbers: ``Count: 240, Avg(ms): 63.0`` or ``Count=240``;
+- ``{name}`` and ``{value}`` on one line are one of them;
+- ``{pairs}`` are numbers with the units that name them: ``1250 ns/op 3 allocs/op``. A unit without a place
+  is a metric itself (``allocs_per_op``);
+- ``{flags}`` is the rest of a command line: ``-T 8 --time=1m``; ``finish`` has all of it in ``flags``;
+- ``{property}`` is ``name=value``, an option of the run where the name has no place. A flag with the place
+  ``property`` has such a value.
+
+An ``interval`` line is of the time in which it was printed. It gives a row of the table ``Intervals``: its
+metrics and counts, those of several operations side by side. ``finish`` may compute other rows of them.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchdash.results.readings import percentile_metric
-from ingest.formats.outputs import Read, bounded, read_runs, whole_lines
+from ingest.formats.outputs import Read, bounded, cut_off, read_runs, whole_lines
 from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.run_values import COUNT, OPTION, TEXTS, RunValues
+from ingest.formats.run_values import COUNT, OPTION, TEXTS, RunValues, operation_name
 from ingest.formats.source import Source
 
-_PLACE = re.compile(r"\{([\w.]+)(?::([\w/%]+))?\}")
+_PLACE = re.compile(r"\{([\w.]+)(?::([\w/%]+))?\}|\.\.\.")
 _BLANKS = re.compile(r"\s{2,}|\t")
 _MAX_PERCENTILE = 100
 _TEXT = r"(\S(?:.{0,200}?\S)??)"
@@ -44,38 +56,59 @@ _WORD = r"(\S{1,80}(?: (?:secs?|seconds|msec|[mµun]?s))?)"
 _NUMBER = r"([0-9][0-9.eE+-]{0,30}[a-zA-Zµμ/%]{0,8})"
 _COUNT = r"([0-9][0-9.]{0,30})"
 _PAIRS = r"([0-9].{0,2000}\S)"
+_VALUES = {
+    "pairs": _PAIRS,
+    "fields": r"(.{0,4000})",
+    "flags": r"((?: .{0,4000})?)",
+    "name": r"([^,]{1,60}?)",
+    "operation": r"([A-Za-z][\w-]{0,60}?)",
+    "property": r'([\w.-]{1,60}"?="?[^"]{0,500})',
+    "percentile": _COUNT,
+    "threads": _COUNT,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class PrintedLine:
     """A kind of line.
 
-    A run begins with one that ``begins_run``, and with the second one of those that are ``once_a_run``. What
-    a ``heads_runs`` line says holds for all runs below it.
+    A run begins with one that ``begins_run``, behind one that ``ends_run``, with the second one of those that
+    are ``once_a_run``, and with an ``interval`` behind its figures. What a ``heads_runs`` line says holds for
+    all runs below it.
     """
 
     template: str
     begins_run: bool = False
+    ends_run: bool = False
+    interval: bool = False
     once_a_run: bool = False
     heads_runs: bool = False
 
     @cached_property
     def places(self) -> Sequence[tuple[str, str]]:
         """The names in the template with their units."""
-        return [(place[1], place[2] or "") for place in _PLACE.finditer(self.template)]
+        return [(place[1], place[2] or "") for place in _PLACE.finditer(self.template) if place[1]]
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        template, rest = (
-            (self.template[:-3].rstrip(), r".*") if self.template.endswith("...") else (self.template, "")
-        )
         # Words between the values tell such a line from others; without any, its values have to be numbers.
-        has_words = re.search("[A-Za-z]{2}", _PLACE.sub("", template)) is not None
+        has_words = re.search("[A-Za-z]{2}", _PLACE.sub("", self.template)) is not None
         parts, end = [], 0
-        for place in _PLACE.finditer(template):
-            parts += [_literal(template[end : place.start()]), _value(place[1], has_words)]
+        for place in _PLACE.finditer(self.template):
+            before = self.template[end : place.start()]
+            parts += [_literal(before if place[1] else before.rstrip()), _value(place[1], has_words)]
             end = place.end()
-        return re.compile("".join([*parts, _literal(template[end:]), rest]))
+        return re.compile("".join([*parts, _literal(self.template[end:])]))
+
+    def begins(self, run: RunValues, seen: Collection["PrintedLine"]) -> bool:
+        """Return whether such a line is not of the run at hand, of which these kinds were seen."""
+        return (
+            self.begins_run
+            or self.heads_runs
+            or (self.once_a_run and self in seen)
+            or (self.interval and bool(run.readings))
+            or any(kind.ends_run for kind in seen)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +146,15 @@ def _literal(text: str) -> str:
     return r"\s+".join(map(re.escape, re.split(r"\s+", text)))
 
 
-def _value(name: str, has_words: bool) -> str:
+def _value(name: str | None, has_words: bool) -> str:
+    if name is None:
+        return ".*?"
+    if value := _VALUES.get(name):
+        return value
     if name in TEXTS or name.startswith(OPTION):
         return _TEXT
-    if name in ("threads", "percentile") or name.startswith(COUNT):
+    if name.startswith(COUNT):
         return _COUNT
-    if name == "pairs":
-        return _PAIRS
     return _WORD if has_words or name == "_" else _NUMBER
 
 
@@ -128,9 +163,10 @@ class ToolSpec:
     """A tool: how its files are recognised, its lines, and what a run must have.
 
     ``recognised_by`` is looked for in the lines of the head. ``required`` are metrics with the sentence for a
-    run without them; ``own`` are metrics of this tool and ``renamed`` those that units name, see
-    ``RunValues``. ``finish`` completes or checks the values of a run, and returns warnings. ``closing`` is
-    the line with which, or behind which, a whole run ends.
+    run without them, ``wanted`` are metrics, ``threads`` and ``duration_s`` without which there is a warning.
+    ``own`` are metrics of this tool, see ``RunValues``, and ``names`` are places by what the file calls their
+    values. ``finish`` completes or checks the values of a run, and returns warnings. ``closing`` is the line
+    with which, or behind which, a whole run ends; a last line that is such needs no line end.
     """
 
     tool: str
@@ -138,9 +174,10 @@ class ToolSpec:
     lines: Sequence[PrintedLine]
     required: Mapping[str, str]
     own: Mapping[str, str] = field(default_factory=dict)
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    wanted: Sequence[str] = ()
     workload: str = ""
-    finish: Callable[[RunValues], Sequence[str]] = lambda _: ()
+    finish: Callable[[RunValues], Iterable[str]] = lambda _: ()
     table: PrintedTable | None = None
     closing: str = ""
 
@@ -164,7 +201,7 @@ class ToolSpec:
 
         Raise FormatError where none is whole. Of several runs one that is not is left out with a warning.
         """
-        lines, warnings = whole_lines(source)
+        lines, warnings = whole_lines(source, closing=re.compile(self.closing) if self.closing else None)
         outputs = list(self._runs(lines))
         if not outputs:
             sentence = next(iter(self.required.values()), f"no line with a result of {self.tool}")
@@ -175,7 +212,7 @@ class ToolSpec:
 
     def _runs(self, lines: Sequence[str]) -> Iterator[RunValues]:
         """Yield what was printed of each run that measured something."""
-        head = RunValues(self.tool, self.own, self.renamed)
+        head = RunValues(self.tool, self.own, self.names)
         run, seen = head.copy(), set[PrintedLine]()
         columns: Sequence[str] = ()
         for number, text in enumerate(map(str.strip, lines), start=1):
@@ -188,36 +225,67 @@ class ToolSpec:
             kind, found = next(kinds, (None, None))
             if kind is None or found is None:
                 continue
-            begins = kind.begins_run or kind.heads_runs or (kind.once_a_run and kind in seen)
-            if begins and run.readings:
-                yield run
-            if begins:
+            if kind.begins(run, seen):
+                if run.has_begun:
+                    yield run
                 run, seen = head.copy(), set()
             seen.add(kind)
             for of in (head, run) if kind.heads_runs else (run,):
                 _take(of, kind, found.groups(), number)
-        if run.readings:
+        if run.has_begun:
             yield run
 
     def _read(self, run: RunValues, key: str) -> Read:
-        notes = [*self.finish(run)]
+        if run.error:
+            raise run.error
+        notes = [*run.check_times(), *self.finish(run), *run.missing(self.wanted)]
         if not run.is_closed:
-            notes.append(f"the end of the output is missing after line {run.last_line}: is the file cut off?")
-        return run.parsed(key, self.required, self.workload), (), notes
+            notes.append(cut_off(run.last_line))
+        return run.parsed(key, self.required, self.workload), run.intervals(key), notes
 
 
 def _take(run: RunValues, kind: PrintedLine, values: Sequence[str], line: int) -> None:
+    """Note the values of a line. One that is none costs its run, and no other of the file."""
     run.line, run.last_line = run.line or line, line
     named = {name: value for (name, _), value in zip(kind.places, values, strict=True)}
-    percentile, operation = named.get("percentile"), named.get("operation", "")
+    operation = operation_name(named.get("operation", ""))
+    try:
+        if kind.interval:
+            row = RunValues(run.tool, run.own, run.names)
+            _take_values(row, kind, values, line, named, operation)
+            run.take_row(row, operation)
+        else:
+            _take_values(run, kind, values, line, named, operation)
+    except FormatError as error:
+        run.error = run.error or error
+
+
+def _take_values(
+    run: RunValues,
+    kind: PrintedLine,
+    values: Sequence[str],
+    line: int,
+    named: Mapping[str, str],
+    operation: str,
+) -> None:
     for (name, unit), value in zip(kind.places, values, strict=True):
-        if name in ("_", "percentile", "operation"):
-            continue
-        if name == "pairs":
-            run.take_pairs(value, line)
-            continue
-        metric = _percentile(percentile, line) if percentile and name == "latency" else name
-        run.take(metric, value, line, unit=unit, operation=operation)
+        match name:
+            case "_" | "percentile" | "operation" | "name":
+                pass
+            case "value":
+                run.take_named(named["name"], value, line, operation=operation)
+            case "fields":
+                run.take_fields(value, line, operation=operation)
+            case "flags":
+                run.take_flags(value, line)
+            case "property":
+                run.take_property(value, line)
+            case "pairs":
+                run.take_pairs(value, line)
+            case "latency" if "percentile" in named:
+                run.take(_percentile(named["percentile"], line), value, line, unit=unit)
+            case _:
+                run.take(name, value, line, unit=unit, operation=operation)
 
 
 def _percentile(text: str, line: int) -> str:

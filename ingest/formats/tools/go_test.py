@@ -23,7 +23,7 @@ FORMAT = ToolSpec(
         PrintedLine("Benchmark{workload}-{threads} {count.iterations} {pairs}", begins_run=True),
         PrintedLine("Benchmark{workload} {count.iterations} {pairs}", begins_run=True),
     ),
-    renamed={"ns/op": "score"},
+    names={"ns/op": "score"},
     required={},
     finish=_name_with_package,
 )

@@ -1,5 +1,6 @@
 """What declared tools have in common, beyond their fixtures."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from ingest.formats.source import Source
 from ingest.formats.tool_spec import PrintedLine, PrintedTable, ToolSpec
 from tests.ingest.formats.growth import grows_too_fast
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASES = Path(__file__).parents[4] / "shared" / "cases"
+
+GO_TPC = "go_tpc/sixteen-threads.txt"
 
 
 def runs_of(text, name=None):
@@ -112,6 +116,43 @@ def test_a_new_tool_is_a_declaration():
     (run,) = spec.parse(Source(text.encode())).runs
     assert (run.version, run.threads, run.workload) == ("1.2", 8, "mixed")
     assert figures(run) == {"qps": 1500, "read.latency_avg": 0.25, "latency_avg": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("fixture", "was", "becomes", "reason"),
+    [
+        (
+            GO_TPC,
+            "tpmC: 1480.6",
+            "tpmC: 148.6",
+            "tpmC is 148.6, but the summary has 1480.7 new orders a minute",
+        ),
+        (GO_TPC, "tpmC: 1480.6", "tpmC: 0.0", "tpmC is 0, but the summary has 1480.7"),
+        (GO_TPC, "tpmC: 1480.6", "tpmC: NaN", "'NaN' is not a number that go-tpc prints"),
+        (GO_TPC, "Avg(ms): 62.4", "Avg(ms): 624", "the response times of new_order are not in order"),
+        (GO_TPC, "[Summary] STOCK_LEVEL", "[Summary] PAYMENT", "payment.latency_avg is there twice"),
+    ],
+)
+def test_a_run_whose_figures_do_not_fit_is_refused_alone_and_left_out_of_several(
+    fixture, was, becomes, reason
+):
+    whole = (FIXTURES / fixture).read_text()
+    damaged = whole.replace(was, becomes)
+    assert damaged != whole
+    name = fixture.partition("/")[0]
+    with pytest.raises(FormatError) as refused:
+        parse(Source(damaged.encode()), name)
+    assert refused.value.message.startswith(reason)
+    report = parse(Source((whole + damaged).encode()), name)[1]
+    assert [run.key for run in report.runs] == ["1"]
+    assert any(f"run 2: left out: {reason}" in warning for warning in report.warnings)
+
+
+def test_two_long_names_that_begin_alike_are_never_one_workload():
+    rows = [{"command": "x" * 200 + end, "mean": 1.0, "times": [1.0]} for end in ("", "a", "b")]
+    report = parse(Source(json.dumps({"results": rows}).encode()))[1]
+    assert [run.workload for run in report.runs] == ["x" * 200]
+    assert all("the workload is longer than 200 characters" in warning for warning in report.warnings)
 
 
 @pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if isinstance(one, JsonSpec)])
