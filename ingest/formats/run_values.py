@@ -130,7 +130,7 @@ class RunValues:
         elif name.startswith(COUNT):
             count = name.removeprefix(COUNT)
             name = f"{operation}.{count}" if operation else count
-            self.counts[intern(name)] = self._converted(text, unit, "1/s", line)
+            self.counts.setdefault(intern(name), self._converted(text, unit, "1/s", line))
         elif name == "threads":
             self.threads = self._whole(text, line)
         elif name == "duration_s":
@@ -267,7 +267,12 @@ class RunValues:
 
     def add(self, metric: str, value: float) -> None:
         """Add a reading that was computed from the others."""
-        self.readings[metric] = reading(metric, value)
+        base = metric.rpartition(".")[2]
+        if base in self.own:
+            unit, _, direction = self.own[base].partition(", ")
+            self.readings[metric] = Reading(metric, value, unit, _DIRECTIONS[direction], is_own=True)
+        else:
+            self.readings[metric] = reading(base, value)._replace(metric=metric)
 
     def _measure(self, name: str, text: str, unit: str, operation: str, line: int) -> None:
         metric = intern(f"{operation}.{name}" if operation else name)

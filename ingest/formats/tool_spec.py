@@ -19,7 +19,7 @@ with the unit that is printed behind it; ``{latency_avg:us}`` has none and is in
 - ``{percentile}`` and ``{latency}`` on one line are a metric together;
 - ``{operation}`` comes before the names of the metrics and counts on its line;
 - ``{threads}``, ``{duration_s}``, ``{workload}``, ``{version}`` and ``{option.any}`` are of the run;
-- ``{count.any}`` is a number for ``finish``.
+- ``{count.any}`` is a number for ``finish``, the first where it is printed again.
 
 Some values are named by the file. ``ToolSpec.names`` says which place of the above each name stands for
 (``"Avg(ms)": "latency_avg:ms"``); numbers of other names are not read.

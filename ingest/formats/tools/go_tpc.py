@@ -10,7 +10,7 @@ from ingest.formats.outputs import capped, contradiction
 from ingest.formats.run_values import RunValues
 from ingest.formats.tool_spec import PrintedLine, ToolSpec
 
-_TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
+TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
 _IN_INTERVALS = ("latency_avg", "latency_p95", "latency_p99", "latency_max")
 _ERRORS = "_err"
 # The two rates of new orders are computed one after another.
@@ -50,7 +50,7 @@ def _finish(run: RunValues) -> Iterator[str]:
         elif abs(rate.value - new_orders) > _TOLERANCE * max(rate.value, new_orders) + 0.1:
             figures = f"tpmC is {rate.value:g}", f"the summary has {new_orders:g} new orders a minute"
             raise contradiction(*figures, run.last_line)
-    longest = [name for name in _TRANSACTIONS if run.value(f"{name}.latency_max") >= _LONGEST_MS]
+    longest = [name for name in TRANSACTIONS if run.value(f"{name}.latency_max") >= _LONGEST_MS]
     if longest:
         yield capped(longest, "16 s", run.last_line)
 
@@ -83,7 +83,7 @@ FORMAT = ToolSpec(
     ),
     names=go_times("ms") | {"-T": "threads", "--threads": "threads", "--warehouses": "option.warehouses"},
     required={"nopm": "no line 'tpmC: ...', which transactions of TPC-C have"},
-    wanted=("tpm", "threads", *(f"{name}.latency_avg" for name in _TRANSACTIONS)),
+    wanted=("tpm", "threads", *(f"{name}.latency_avg" for name in TRANSACTIONS)),
     finish=_finish,
     workload="TPC-C",
     closing=r"tpmC: .*, efficiency: \S+%",

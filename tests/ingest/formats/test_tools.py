@@ -17,6 +17,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASES = Path(__file__).parents[4] / "shared" / "cases"
 
 GO_TPC = "go_tpc/sixteen-threads.txt"
+TPCC_MYSQL = "tpcc_mysql/new-intervals.txt"
 
 
 def runs_of(text, name=None):
@@ -125,12 +126,21 @@ def test_a_new_tool_is_a_declaration():
             GO_TPC,
             "tpmC: 1480.6",
             "tpmC: 148.6",
-            "tpmC is 148.6, but the summary has 1480.7 new orders a minute",
+            "tpmC is 148.6, but the summary has 1480.7",
         ),
         (GO_TPC, "tpmC: 1480.6", "tpmC: 0.0", "tpmC is 0, but the summary has 1480.7"),
         (GO_TPC, "tpmC: 1480.6", "tpmC: NaN", "'NaN' is not a number that go-tpc prints"),
         (GO_TPC, "Avg(ms): 62.4", "Avg(ms): 624", "the response times of new_order are not in order"),
         (GO_TPC, "[Summary] STOCK_LEVEL", "[Summary] PAYMENT", "payment.latency_avg is there twice"),
+        (
+            TPCC_MYSQL,
+            "24600.000 TpmC",
+            "24601.000 TpmC",
+            "24601.000 TpmC, but the counts above make",
+        ),
+        (TPCC_MYSQL, "24600.000 TpmC", "0.000 TpmC", "nopm is 0: nothing was measured"),
+        (TPCC_MYSQL, "24600.000 TpmC", "-nan TpmC", "'-nan' is not a number that tpcc-mysql prints"),
+        (TPCC_MYSQL, "24600.000 TpmC", "24.600,000 TpmC", "'24.600,000' is not a number that tpcc-mysql"),
     ],
 )
 def test_a_run_whose_figures_do_not_fit_is_refused_alone_and_left_out_of_several(
@@ -146,6 +156,29 @@ def test_a_run_whose_figures_do_not_fit_is_refused_alone_and_left_out_of_several
     report = parse(Source((whole + damaged).encode()), name)[1]
     assert [run.key for run in report.runs] == ["1"]
     assert any(f"run 2: left out: {reason}" in warning for warning in report.warnings)
+
+
+def test_a_last_line_with_which_a_run_ends_needs_no_line_end():
+    report = parse(Source((FIXTURES / TPCC_MYSQL).read_bytes().rstrip()))[1]
+    assert figures(report.runs[0])["nopm"] == 24600
+    assert report.warnings[0].endswith("has no line end: the file may be cut off")
+
+
+def test_intervals_whose_times_go_back_are_not_kept():
+    text = (FIXTURES / TPCC_MYSQL).read_text().replace("  20, trx", "  2, trx")
+    report = parse(Source(text.encode()))[1]
+    assert report.intervals == ()
+    assert "the times of the intervals go back" in report.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("fixture", "was", "becomes"),
+    [(TPCC_MYSQL, "[pass]: ", "[pass]: hunter2")],
+)
+def test_no_password_that_a_tool_prints_is_kept(fixture, was, becomes):
+    text = (FIXTURES / fixture).read_text()
+    assert was in text
+    assert "hunter2" not in repr(parse(Source(text.replace(was, becomes).encode())))
 
 
 def test_two_long_names_that_begin_alike_are_never_one_workload():
