@@ -9,7 +9,10 @@ A fixture is ``tests/ingest/fixtures/<format>/<case>.<any suffix>`` with ``<case
 
 or, for a file that is refused, ``{"error": {"line": 12, "message": "no final report"}}``. Objects may leave
 out what does not matter to the case. Lists are compared whole, except that ``rows`` may be their number or
-the first of them. ``metrics`` of a run, when given, are the names of all its readings in order.
+the first of them. ``metrics`` of a run, when given, are the names of all its readings in order. ``metric`` is
+what the sender says that the numbers are.
+
+Small files that show one thing each are pairs in ``<format>/cases``: one test goes through all of a folder.
 """
 
 import json
@@ -30,6 +33,7 @@ CASES = sorted(
     if path.is_file() and not path.name.startswith(".") and not path.name.endswith(EXPECTED)
 )
 EXPECTATIONS = sorted(FIXTURES.glob(f"*/*{EXPECTED}"))
+FOLDERS_OF_CASES = sorted(FIXTURES.glob("*/cases"))
 
 
 def case_id(path):
@@ -37,11 +41,15 @@ def case_id(path):
 
 
 def source_of(path):
-    return Source(path.read_bytes(), path.name)
+    return Source(path.read_bytes(), path.name, metric=expectation_of(path).get("metric", ""))
 
 
 def expectation_of(path):
     return json.loads((path.parent / f"{path.stem}{EXPECTED}").read_text())
+
+
+def format_of(path):
+    return path.relative_to(FIXTURES).parts[0]
 
 
 def same(found, expected):
@@ -123,18 +131,41 @@ def test_a_fixture_is_recognised_by_its_own_format_alone(path):
 
 @pytest.mark.parametrize("path", CASES, ids=case_id)
 def test_a_fixture_gives_what_is_written_beside_it(path):
+    check_fixture(path)
+
+
+@pytest.mark.parametrize("folder", FOLDERS_OF_CASES, ids=lambda folder: folder.parent.name)
+def test_small_files_give_what_is_written_beside_them(folder):
+    expectations = sorted(folder.glob(f"*{EXPECTED}"))
+    paths = [path for path in sorted(folder.iterdir()) if path not in expectations]
+    assert [f"{path.stem}{EXPECTED}" for path in paths] == [path.name for path in expectations]
+    assert {path.name: problem for path in paths if (problem := problem_of(path))} == {}
+
+
+def problem_of(path):
+    source = source_of(path)
+    if (names := formats_of(source.head)) != [format_of(path)] and (names or not source.metric):
+        return f"recognised as {names}"
+    try:
+        check_fixture(path)
+    except (AssertionError, FormatError, pytest.fail.Exception) as error:
+        return str(error)
+    return ""
+
+
+def check_fixture(path):
     expected = expectation_of(path)
     if error := expected.get("error"):
         with pytest.raises(FormatError) as refusal:
-            parse(source_of(path), path.parent.name)
+            parse(source_of(path), format_of(path))
         assert same(fields_of_error(refusal.value), error), fields_of_error(refusal.value)
         return
-    _, report = parse(source_of(path), path.parent.name)
+    _, report = parse(source_of(path), format_of(path))
     check_runs(report.runs, expected["runs"])
     if "intervals" in expected:
         check_intervals(report.intervals, expected["intervals"])
     if "warnings" in expected:
-        assert list(report.warnings) == expected["warnings"]
+        assert list(report.warnings) == expected["warnings"], report.warnings
     assert same(dict(report.facts), expected.get("facts", {})), dict(report.facts)
 
 
