@@ -1,11 +1,11 @@
 """The lines that sysbench prints while it runs (``--report-interval``), in the shapes of its versions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from benchdash.results.readings import percentile_metric
-from ingest.formats.sysbench.numbers import number
+from ingest.formats.report import Intervals, ParsedRun
 
 _THREADS = r"thds: <threads>"
 _LOAD = r"tps: <tps> qps: <qps>"
@@ -51,18 +51,18 @@ _WHOLE_NUMBERS = frozenset({"time_s", "threads", "queue_length", "concurrency"})
 _TIMED = re.compile(r"\[ *[0-9]\S{0,20} *+s? *+\] ?")
 _CHECKPOINT = "Checkpoint report:"
 _CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *+s? *+\] +{_CHECKPOINT}\s*")
-# 0.5 subtracts a larger count from a smaller one after a checkpoint.
-_BELOW_ZERO = re.compile(r"1844[0-9]{16}(?:\.[0-9]+)?")
 
 Row = tuple[float | None, ...]
 
 
+_MOST_OF_A_RUN, _ALIKE = 0.7, 1.5
+
+
 class _Shape(NamedTuple):
-    """Lines of one shape, with numbers, and with any text in the place of their figures."""
+    """Lines of one shape: the columns of their numbers, and how they are printed."""
 
     columns: tuple[str, ...]
-    with_numbers: re.Pattern[str]
-    with_any_text: re.Pattern[str]
+    pattern: re.Pattern[str]
 
 
 def _shape(text: str) -> _Shape:
@@ -71,11 +71,7 @@ def _shape(text: str) -> _Shape:
             return "([0-9]{1,3})"
         return "([0-9]{1,13}+)" if place[1] in _WHOLE_NUMBERS else r"([0-9]{1,13}+\.[0-9]{1,9}+)"
 
-    def any_text(place: re.Match[str]) -> str:
-        return "[0-9]{1,3}" if place[1] == "rank" else r"([^\s/]+?)"
-
-    patterns = (re.compile(_PLACE.sub(group, text) + r"\s*") for group in (number_of, any_text))
-    return _Shape(tuple(_PLACE.findall(text)), *patterns)
+    return _Shape(tuple(_PLACE.findall(text)), re.compile(_PLACE.sub(number_of, text) + r"\s*"))
 
 
 _SHAPES = tuple(_shape(rf"\[ *<time_s> *s *\] ?{behind}") for behind in _BEHIND_THE_TIME)
@@ -105,18 +101,8 @@ class IntervalLines:
         return next(filter(_latency, ranks), 0)
 
     def add(self, line: str, line_number: int) -> None:
-        """Take a line. Raise FormatError where a figure in it is none.
-
-        What does not begin with a time is no interval line.
-        """
-        if any(self._take(line, shape) for shape in _SHAPES):
-            return
-        for shape in _SHAPES:
-            match = shape.with_any_text.fullmatch(line)
-            if match and not any(map(_BELOW_ZERO.fullmatch, match.groups())):
-                for figure in match.groups():
-                    number(figure, line_number)
-        if _TIMED.match(line):
+        """Take a line. One that does not begin with a time is no interval line."""
+        if not any(self._take(line, shape) for shape in _SHAPES) and _TIMED.match(line):
             self.strange.append(line_number)
 
     def add_csv(self, line: str) -> None:
@@ -124,7 +110,7 @@ class IntervalLines:
         self._take(line, _SHAPE_OF_CSV)
 
     def _take(self, line: str, shape: _Shape) -> bool:
-        if not (match := shape.with_numbers.fullmatch(line)):
+        if not (match := shape.pattern.fullmatch(line)):
             return False
         if not self._stretches or self._stretches[-1][0] is not shape.columns:
             self._stretches.append((shape.columns, []))
@@ -169,3 +155,22 @@ def is_checkpoint(line: str) -> bool:
 def _latency(rank: int) -> str:
     """Return the metric, empty where percentiles are off: the rank is 0 then, and the latency none."""
     return percentile_metric(rank) if 1 <= rank <= 100 else ""
+
+
+def contradictions(run: ParsedRun, tables: Iterable[Intervals]) -> Iterator[str]:
+    """Yield a warning where the rate of the report is not that of intervals that cover most of the run."""
+    rates = {reading.metric: reading.value for reading in run.readings}
+    metric = "tps" if "tps" in rates else "events_per_s"
+    for table in tables:
+        if rates.get(metric) and run.duration_s and {"time_s", metric} <= set(table.columns):
+            columns = dict(zip(table.columns, zip(*table.rows, strict=True), strict=True))
+            printed = [rate for rate in columns[metric] if rate is not None]
+            mean = sum(printed) / len(printed) if printed else rates[metric]
+            last = max(time or 0.0 for time in columns["time_s"])
+            is_alike = 1 / _ALIKE < mean / rates[metric] < _ALIKE
+            if last >= _MOST_OF_A_RUN * run.duration_s and not is_alike:
+                yield (
+                    f"the report says {rates[metric]:.2f} transactions a second and the intervals of the "
+                    f"same run {mean:.2f} on average: one of them counts what the other leaves out, such as "
+                    "a warm-up"
+                )

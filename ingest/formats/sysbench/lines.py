@@ -1,4 +1,4 @@
-"""Sorts the lines that one sysbench printed: header, interval lines, histogram, reports."""
+"""The output of one sysbench, its lines sorted: header, interval lines, histogram, reports."""
 
 import re
 from collections.abc import Iterable
@@ -12,41 +12,42 @@ from ingest.formats.sysbench.numbers import figure, number
 
 SQL = "SQL statistics"
 CPU = "CPU speed"
-MEMORY = "Total operations"
 FILES = "File operations"
-FILE_COUNTS = "Operations performed"
+OPERATIONS = "Total operations"
 THROUGHPUT = "Throughput"
 GENERAL = "General statistics"
 LATENCY = "Latency (ms)"
 FAIRNESS = "Threads fairness"
+EVENTS_OF_EACH, TIME_OF_EACH = "events (avg/stddev)", "execution time (avg/stddev)"
+TRANSFERRED = "transferred"
 
-_HEADINGS = {
-    f"{heading}:": heading for heading in (SQL, CPU, FILES, THROUGHPUT, GENERAL, LATENCY, FAIRNESS)
-} | {
-    "OLTP test statistics:": SQL,
-    "Test execution summary:": GENERAL,
-    "Latency statistics:": LATENCY,
+_HEADINGS = {heading: heading for heading in (SQL, CPU, FILES, THROUGHPUT, GENERAL, LATENCY, FAIRNESS)} | {
+    "OLTP test statistics": SQL,
+    "Test execution summary": GENERAL,
+    "Latency statistics": LATENCY,
+    "per-request statistics": LATENCY,
+    "response time": LATENCY,
 }
-_INNER_HEADINGS = {"per-request statistics": LATENCY, "response time": LATENCY}
+_INNER_HEADINGS = ("per-request statistics", "response time")
 # The names of figures, by which they are known behind a blank line and without the blanks before them.
-_NAMES = {
-    SQL: {"read", "write", "other", "total", "transactions", "queries", "ignored errors", "reconnects"}
-    | {"deadlocks", "read/write requests", "other operations"},
-    CPU: {"events per second"},
-    FILES: {"reads/s", "writes/s", "fsyncs/s"},
-    THROUGHPUT: {"events/s (eps)", "time elapsed", "total number of events", "read", "write", "fsync"}
-    | {"read, MiB/s", "written, MiB/s"},
-    GENERAL: {"total time", "total number of events", "total time taken by event execution"},
-    LATENCY: {"min", "avg", "max", "sum", "percentile stats"},
-    FAIRNESS: {"events (avg/stddev)", "execution time (avg/stddev)"},
-}
+_NAMES = frozenset(
+    {
+        *("read", "write", "other", "total", "transactions", "queries", "ignored errors", "reconnects"),
+        *("deadlocks", "read/write requests", "other operations"),
+        *("events per second", "reads/s", "writes/s", "fsyncs/s", "fsync", "read, MiB/s", "written, MiB/s"),
+        *("events/s (eps)", "time elapsed", "total time", "total number of events"),
+        *("total time taken by event execution", "min", "avg", "max", "sum", "percentile stats"),
+        *(EVENTS_OF_EACH, TIME_OF_EACH),
+    }
+)
 
 _RUN_BEGINS = "Running the test with following options:"
 _HEADER_ENDS = "Threads started!"
+_PRIME_LIMIT = "Maximum prime number checked in CPU test"
 _OPTIONS = {
     "Number of threads": "threads",
     "Prime numbers limit": "cpu_max_prime",
-    "Maximum prime number checked in CPU test": "cpu_max_prime",
+    _PRIME_LIMIT: "cpu_max_prime",
     "block size": "memory_block_size",
     "total size": "memory_total_size",
     "operation": "memory_oper",
@@ -70,15 +71,14 @@ _OPTIONS_IN_WORDS = re.compile(
     r"|Using (?P<file_io_mode>.+) I/O mode"
     r"|Doing (?:(?P<oltp_read_only>read-only|read/write)|(?P<file_test_mode>(?:sequential|random) .+)) test"
 )
-# What 0.4 says in words, as its options are written.
-_MEANT = {
-    ("oltp_test_mode", "mixed"): "complex",
-    ("oltp_test_mode", "non-transactional"): "nontrx",
-    ("oltp_test_mode", "stored procedure"): "sp",
-    ("oltp_read_only", "read-only"): "on",
-    ("oltp_read_only", "read/write"): "off",
+# Words of 0.4, as its options are written.
+_OPTION_OF_WORD = {
+    "mixed": "complex",
+    "non-transactional": "nontrx",
+    "stored procedure": "sp",
+    "read-only": "on",
+    "read/write": "off",
 }
-_PRIME_LIMIT = "Maximum prime number checked in CPU test: "
 _COMMAS_OF_CSV = 9
 _TESTS = {
     "Doing CPU performance benchmark": "cpu",
@@ -89,13 +89,8 @@ _TESTS = {
     "Doing OLTP test.": "oltp",
 }
 
-# What scripts write from a report, such as ``transactions: 122666 (4087.95 per sec.)``.
-_SUMMARY = re.compile(r"(?:transactions|queries|events|tps|qps|avg|95th|time) ?[:=] *[0-9]")
-_OPERATIONS = re.compile(r"(?:Total operations|Operations performed): +(.*)")
-_MEMORY_SIZES = re.compile(r"[0-9].*B transferred \(")
-_FILE_SIZES = re.compile(r"Read \S+ +Written \S+ +Total transferred .*")
-
-# What people write behind a figure, in a language of their own mostly.
+_SIZES = re.compile(r"[0-9].*B transferred \(|Read \S+ +Written \S+ +Total transferred ")
+# Remarks of people behind a figure, in a language of their own mostly.
 _REMARK = re.compile(r"(?<!\s)\s++(?:#|//|<-).*|(?<=[0-9)s])\s+\(?[^\x00-\x7f].*")
 _ESCAPED = re.compile(r"\\([\[\]()])")
 
@@ -108,75 +103,70 @@ def plain_line(line: str) -> str:
 
 @dataclass(slots=True)
 class ReportBlock:
-    """The lines of one report, by heading and name. ``end`` is the number of the last one."""
+    """The lines of one report by name, each with its number. ``end`` is the number of the last one."""
 
     line: int
     end: int
-    values: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
+    headings: set[str] = field(default_factory=set)
+    values: dict[str, tuple[str, int]] = field(default_factory=dict)
 
-    def add(self, heading: str, name: str, value: str, line: int) -> None:
+    def add(self, name: str, value: str, line: int) -> None:
         """Raise FormatError for a name that is there already."""
-        names = self.values[heading]
-        if name in names:
+        if name in self.values:
             raise given_twice(f"'{name[:80]}:'", line)
-        names[name] = value, line
+        self.values[name] = value, line
         self.end = line
 
-    def has(self, heading: str, name: str | None = None) -> bool:
-        return heading in self.values and (name is None or name in self.values[heading])
-
-    def text(self, heading: str, name: str) -> tuple[str, int]:
+    def text(self, name: str) -> tuple[str, int]:
         """Return a value and its line. Raise FormatError where the report lacks it."""
         try:
-            return self.values[heading][name]
+            return self.values[name]
         except KeyError:
-            raise FormatError(
-                f"the report is not complete: no '{name}:' under '{heading}:' up to this line", self.end
-            ) from None
+            message = f"the report is not complete: no '{name}:' up to this line"
+            raise FormatError(message, self.end) from None
 
-    def number(self, heading: str, name: str) -> float:
-        return number(*self.text(heading, name))
+    def number(self, name: str) -> float:
+        return number(*self.text(name))
 
-    def figure(self, heading: str, name: str, unit: str = "") -> Figure:
-        text, line = self.text(heading, name)
-        return figure(text.removesuffix(unit), line)
+    def figure(self, name: str) -> Figure:
+        """Return a number, or a time in seconds."""
+        text, line = self.text(name)
+        return figure(text.removesuffix("s"), line)
 
-    def match(self, heading: str, name: str, pattern: re.Pattern[str]) -> tuple[re.Match[str], int]:
+    def match(self, name: str, pattern: re.Pattern[str]) -> tuple[re.Match[str], int]:
         """Return a value of several parts, and its line."""
-        text, line = self.text(heading, name)
+        text, line = self.text(name)
         match = pattern.fullmatch(text)
         if match is None:
             raise FormatError(f"two numbers are missing in {quoted(text)}", line)
         return match, line
 
-    def figures(self, heading: str, name: str, pattern: re.Pattern[str]) -> tuple[Figure, Figure]:
+    def figures(self, name: str, pattern: re.Pattern[str]) -> tuple[Figure, Figure]:
         """Return the two numbers of one line."""
-        match, line = self.match(heading, name, pattern)
+        match, line = self.match(name, pattern)
         return figure(match[1], line), figure(match[2], line)
 
 
 @dataclass(slots=True)
 class SysbenchOutput:
-    """What one sysbench printed from its banner on, sorted but not yet understood.
+    """The lines of one sysbench from its banner on, sorted but not yet understood.
 
     ``begin`` is the line of the banner. Where it is missing, ``version`` is empty, ``begin`` the line before
     the first one, and ``title`` the last text above the report. ``indent`` are the blanks before each line.
     Header values and FATAL lines come with their line number. ``stamp`` is the time before the banner,
     ``cpus`` the number of CPUs that a script printed before it, ``test`` the test that the header names,
-    ``hook_runs`` what hooks printed in the place of intervals or report, ``summary`` the first line of what a
-    script made of a report.
+    ``hook_runs`` the reports of hooks in the place of intervals or report.
     """
 
     begin: int
     last_line: int
-    version: str
-    luajit: str
-    stamp: str
-    command: str
-    cpus: int | None
     indent: str
+    version: str = ""
+    luajit: str = ""
+    stamp: str = ""
+    command: str = ""
+    cpus: int | None = None
     title: str = ""
-    summary: tuple[str, int] | None = None
     begins_with: str = ""
     begun: bool = False
     test: str = ""
@@ -188,6 +178,11 @@ class SysbenchOutput:
     hook_runs: list[HookRun] = field(default_factory=list)
     fatal: list[tuple[str, int]] = field(default_factory=list)
     error: FormatError | None = None
+    _in_header: bool = True
+    _in_histogram: bool = False
+    # Whether a blank line stands between the heading and the lines that follow.
+    _is_parted: bool = False
+    _block: ReportBlock | None = None
 
     @property
     def is_a_test(self) -> bool:
@@ -206,19 +201,106 @@ class SysbenchOutput:
         """Whether a hook printed the report, or something that is none, and sysbench itself no other."""
         return not self.blocks and any(run.final or run.error for run in self.hook_runs)
 
+    @property
+    def checkpoint_note(self) -> str:
+        """The warning for figures behind a checkpoint."""
+        return (
+            f"after the checkpoint in line {self.checkpoints[-1]} the report covers only the rest of the run"
+        )
 
-def sort(output: SysbenchOutput, lines: Iterable[str]) -> None:
-    """Fill the output with the lines after its banner, which can be gone through more than once.
+    def sort(self, lines: Iterable[str]) -> None:
+        """Sort the lines behind the banner, which can be gone through more than once.
 
-    Figures that are none, and two reports written into each other, become its error.
-    """
-    try:
-        _Sorter(output).sort(lines)
-    except FormatError as error:
-        output.error = error
-    if not (output.interval_lines and output.blocks) and any("{" in line for line in lines):
-        found = hook_runs(lines, first_line=output.begin + 1)
-        output.hook_runs = [run for run in found if run.has_reports or run.error]
+        Figures that are none, and two reports written into each other, become the error.
+        """
+        try:
+            for number_of_line, line in enumerate(lines, start=self.begin + 1):
+                self._sort_line(_without_remark(plain_line(line)).removeprefix(self.indent), number_of_line)
+        except FormatError as error:
+            self.error = error
+        if not (self.interval_lines and self.blocks) and any("{" in line for line in lines):
+            runs = hook_runs(lines, first_line=self.begin + 1)
+            self.hook_runs = [run for run in runs if run.has_reports or run.error]
+
+    def _sort_line(self, line: str, line_number: int) -> None:
+        text, is_indented = line.strip(), line[:1].isspace()
+        name, colon, value = text.partition(":")
+        name, value, block = name.rstrip(), value.lstrip(), self._block
+        if line[:1] == "[":
+            if is_checkpoint(line):
+                self.checkpoints.append(line_number)
+                self._block = None
+            else:
+                self.interval_lines.add(line, line_number)
+        elif not text:
+            self._is_parted = True
+        elif name in _HEADINGS and colon and not value and (block or name not in _INNER_HEADINGS):
+            self._open(_HEADINGS[name], line_number)
+        elif block and value and _is_name(name) and name not in block.values:
+            block.add(name, value, line_number)
+        elif block and is_indented and not self._is_parted:
+            if value:
+                block.add(name, value, line_number)
+        elif not is_indented:
+            self._sort_plain(text, line_number)
+        elif self._in_histogram:
+            self._add_bucket(text, line_number)
+        elif self._in_header:
+            self._sort_header(text, line_number)
+
+    def _sort_plain(self, line: str, line_number: int) -> None:
+        self.begins_with = self.begins_with or line[:200]
+        name, _, value = line.partition(":")
+        block = self._block
+        if line.startswith("FATAL: "):
+            self.fatal.append((line.removeprefix("FATAL: "), line_number))
+        elif self._in_header or name == _PRIME_LIMIT:
+            self._sort_header(line, line_number)
+        elif line.startswith("Latency histogram "):
+            self._in_histogram = True
+            self.histogram.clear()
+        elif block and OPERATIONS in block.headings and _SIZES.match(line):
+            block.add(TRANSFERRED, line, line_number)
+        elif block is None and line[0].isdigit() and line.count(",") == _COMMAS_OF_CSV:
+            self.interval_lines.add_csv(line)
+        elif name in (OPERATIONS, "Operations performed"):
+            self._open(OPERATIONS, line_number).add(OPERATIONS, value.strip(), line_number)
+
+    def _add_bucket(self, line: str, line_number: int) -> None:
+        """Read ``0.728 |***                                      12``."""
+        value, bar, count = line.partition(" |")
+        if bar:
+            latency = number(value.strip(), line_number)
+            self.histogram.append((latency, number(count.lstrip("*").strip(), line_number)))
+
+    def _sort_header(self, line: str, line_number: int) -> None:
+        name, _, value = line.partition(": ")
+        if line == _RUN_BEGINS:
+            self.begun = True
+        elif line == _HEADER_ENDS:
+            self._in_header = False
+        elif line in _TESTS:
+            self.test = _TESTS[line]
+        elif name in _OPTIONS:
+            self.header.setdefault(_OPTIONS[name], (value, line_number))
+        elif match := _OPTIONS_IN_WORDS.fullmatch(line):
+            for option, word in match.groupdict().items():
+                if word is not None:
+                    self.header.setdefault(option, (_OPTION_OF_WORD.get(word, word), line_number))
+
+    def _open(self, heading: str, line_number: int) -> ReportBlock:
+        """Return the report that this heading belongs to, a new one where the last has it already."""
+        self._in_header = self._in_histogram = self._is_parted = False
+        if self._block is None or heading in self._block.headings:
+            self._block = ReportBlock(line=line_number, end=line_number)
+            self.blocks.append(self._block)
+        self._block.headings.add(heading)
+        self._block.end = line_number
+        return self._block
+
+
+def _is_name(name: str) -> bool:
+    return name in _NAMES or name.endswith("percentile")
 
 
 def _without_remark(line: str) -> str:
@@ -226,117 +308,3 @@ def _without_remark(line: str) -> str:
     if (line.isascii() and "#" not in line and "//" not in line and "<-" not in line) or "FATAL: " in line:
         return line
     return _REMARK.sub("", line, count=1)
-
-
-class _Sorter:
-    def __init__(self, output: SysbenchOutput) -> None:
-        self.output = output
-        self.in_header = True
-        self.in_histogram = False
-        self.heading = ""
-        # Whether a blank line stands between the heading and what follows.
-        self.is_parted = False
-        self.block: ReportBlock | None = None
-
-    def sort(self, lines: Iterable[str]) -> None:
-        for line_number, whole in enumerate(lines, start=self.output.begin + 1):
-            line = _without_remark(plain_line(whole)).removeprefix(self.output.indent)
-            first, text = line[:1], line.strip()
-            if first == "[":
-                if is_checkpoint(line):
-                    self.output.checkpoints.append(line_number)
-                    self.block = None
-                else:
-                    self.output.interval_lines.add(line, line_number)
-            elif not text:
-                self.is_parted = True
-            elif text in _HEADINGS:
-                self._open(_HEADINGS[text], line_number)
-            elif self._figure(text, line_number, is_indented=first.isspace()):
-                pass
-            elif not first.isspace():
-                self._plain(text, line_number)
-            elif self.in_histogram:
-                self._bucket(line, line_number)
-            elif self.in_header:
-                self._header(text, line_number)
-
-    def _figure(self, text: str, line_number: int, *, is_indented: bool) -> bool:
-        """Take a line of the report under the heading; return whether it is one."""
-        if not self.heading or not self.block:
-            return False
-        name, _, value = (part.strip() for part in text.partition(":"))
-        is_below = is_indented and not self.is_parted
-        if not value and name in _INNER_HEADINGS:
-            self._open(_INNER_HEADINGS[name], line_number)
-            return True
-        names = self.block.values[self.heading]
-        is_known = name in _NAMES.get(self.heading, ()) or name.endswith("percentile")
-        if value and (is_below or (is_known and name not in names)):
-            self.block.add(self.heading, name, value, line_number)
-            return True
-        return is_below
-
-    def _bucket(self, line: str, line_number: int) -> None:
-        """Read ``       0.728 |***                                      12``."""
-        value, bar, count = line.partition(" |")
-        if bar:
-            latency = number(value.strip(), line_number)
-            self.output.histogram.append((latency, number(count.lstrip("*").strip(), line_number)))
-
-    def _plain(self, line: str, line_number: int) -> None:
-        output = self.output
-        output.begins_with = output.begins_with or line[:200]
-        if line.startswith("FATAL: "):
-            output.fatal.append((line.removeprefix("FATAL: "), line_number))
-        elif self.in_header:
-            self._header(line, line_number)
-        elif line.startswith("Latency histogram "):
-            self.in_histogram = True
-            output.histogram.clear()
-        elif self.block and MEMORY in self.block.values and _MEMORY_SIZES.match(line):
-            self.block.add(MEMORY, "transferred", line, line_number)
-        elif line[0].isdigit():
-            if self.block is None and line.count(",") == _COMMAS_OF_CSV:
-                output.interval_lines.add_csv(line)
-        elif operations := _OPERATIONS.fullmatch(line):
-            heading = FILE_COUNTS if "," in operations[1] else MEMORY
-            self._open(heading, line_number).add(heading, "operations", operations[1], line_number)
-        elif self.block and FILE_COUNTS in self.block.values and _FILE_SIZES.fullmatch(line):
-            self.block.add(FILE_COUNTS, "transferred", line, line_number)
-        elif line.startswith(_PRIME_LIMIT):
-            self._header(line, line_number)
-        else:
-            self._summary(line, line_number)
-
-    def _header(self, line: str, line_number: int) -> None:
-        header = self.output.header
-        if line == _RUN_BEGINS:
-            self.output.begun = True
-        elif line == _HEADER_ENDS:
-            self.in_header = False
-        elif line in _TESTS:
-            self.output.test = _TESTS[line]
-        elif (option := line.partition(": "))[0] in _OPTIONS:
-            header.setdefault(_OPTIONS[option[0]], (option[2], line_number))
-        elif match := _OPTIONS_IN_WORDS.fullmatch(line):
-            for name, value in match.groupdict().items():
-                if value is not None:
-                    header.setdefault(name, (_MEANT.get((name, value), value), line_number))
-        else:
-            self._summary(line, line_number)
-
-    def _summary(self, line: str, line_number: int) -> None:
-        if self.output.summary is None and _SUMMARY.match(line):
-            self.output.summary = line, line_number
-
-    def _open(self, heading: str, line_number: int) -> ReportBlock:
-        """Return the report that this heading belongs to, a new one where the last has it already."""
-        self.in_header = self.in_histogram = False
-        self.heading, self.is_parted = heading, False
-        if self.block is None or heading in self.block.values:
-            self.block = ReportBlock(line=line_number, end=line_number)
-            self.output.blocks.append(self.block)
-        self.block.values[heading] = {}
-        self.block.end = line_number
-        return self.block

@@ -1,4 +1,4 @@
-"""What a report of sysbench says: the readings of one run, in all their digits."""
+"""The readings of one report of sysbench, in all their digits."""
 
 import re
 from collections.abc import Iterator
@@ -10,51 +10,49 @@ from ingest.formats.outputs import MAX_THREADS, Figure, in_order
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.lines import (
     CPU,
+    EVENTS_OF_EACH,
     FAIRNESS,
-    FILE_COUNTS,
     FILES,
     GENERAL,
     LATENCY,
-    MEMORY,
+    OPERATIONS,
     SQL,
     THROUGHPUT,
+    TIME_OF_EACH,
+    TRANSFERRED,
     ReportBlock,
     SysbenchOutput,
 )
 from ingest.formats.sysbench.numbers import figure, milliseconds, number, seconds_in_ms
 
-_COUNT_AND_RATE = re.compile(r"(\S+) +\((\S+) per sec\.\)")
-_OPERATIONS_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per second|ops/sec)\)")
+_COUNT_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per sec\.|per second|ops/sec)\)")
 _TRANSFERRED = re.compile(r"(\S+) Mi?B transferred \((\S+) Mi?B/sec\)")
 _IO_RATES = re.compile(r"IOPS=(\S+) (\S+) MiB/s\b.*")
 _IO_COUNTS = re.compile(r"(\S+) (?:Read|reads), (\S+) (?:Write|writes), (\S+) Other = \S+ Total")
 _IO_SIZES = re.compile(r"Read (\S+) +Written (\S+) +Total transferred .*")
 _MIB = {"b": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20}
 _PERCENTILE = re.compile(r"(?:approx\. +)?([0-9]{1,3})(?:st|nd|rd|th)? percentile")
-_OPERATIONS = "operations"
 _SPREAD = re.compile(r"(\S[^\s/]*+)/(\S+)")
 _SUM_OF_OLD = "total time taken by event execution"
-_FAIRNESS = {
-    "fairness_events_stddev": "events (avg/stddev)",
-    "fairness_time_stddev": "execution time (avg/stddev)",
+_FILE_FIGURES = {
+    "reads_per_s": "reads/s",
+    "writes_per_s": "writes/s",
+    "fsyncs_per_s": "fsyncs/s",
+    "read_mib_per_s": "read, MiB/s",
+    "written_mib_per_s": "written, MiB/s",
 }
+_FAIRNESS = {"fairness_events_stddev": EVENTS_OF_EACH, "fairness_time_stddev": TIME_OF_EACH}
 
 # The total time and the time that sysbench divides by are taken up to 2 ms apart, mostly less than one.
 _CLOCK_SLACK_S = 1e-3
 
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What a report says of the run as a whole; fileio of 1.1 says nothing. ``rate`` is events per second."""
-
-    elapsed: Figure | None = None
-    events: Figure | None = None
-    rate: Figure | None = None
+_LONGEST_COUNTED_MS = 100_000
+"""The end of the histogram of response times: a percentile there may be anything above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How fast ``count`` things happened, to a relative error: what turns other counts into rates."""
+    """How fast ``count`` things happened, to a relative error: the way from other counts to their rates."""
 
     count: float
     per_second: float
@@ -68,22 +66,27 @@ class Clock:
         return self.per_second if count == self.count else count * self.per_second / self.count
 
 
-LONGEST_COUNTED_MS = 100_000
-"""The end of the histogram of response times: a percentile there may be anything above."""
-
-
 class SysbenchReport:
     """The report of a run, or of what was left of it after a checkpoint.
 
+    ``elapsed``, ``events`` and ``event_rate`` are its totals, None where it has none, as fileio of 1.1.
     Making one raises FormatError where it is not complete, and so do its readings where a figure is none.
     """
 
     def __init__(self, output: SysbenchOutput, block: ReportBlock) -> None:
         self.output = output
         self.block = block
-        self.totals = _totals(output, block)
-        self.percentiles = _percentiles(block)
-        self._rated = _rated(block)
+        self._headings = block.headings
+        self.elapsed: Figure | None = None
+        self.events: Figure | None = None
+        self.event_rate: Figure | None = None
+        self._read_totals()
+        self.percentiles = self._percentiles()
+        self._rated = {
+            name: block.figures(name, _COUNT_AND_RATE)
+            for name, (text, _) in block.values.items()
+            if text.endswith(")") and (SQL in self._headings or name == OPERATIONS)
+        }
         self.clock = self._clock()
 
     @property
@@ -92,71 +95,127 @@ class SysbenchReport:
         return bool(self.output.checkpoints) and not self.output.version.startswith("0.")
 
     @property
-    def is_complete(self) -> bool:
-        """Whether the last lines are there: those of fairness, which fileio of 1.1 does not print."""
-        return self.totals.elapsed is None or self.block.has(FAIRNESS, _FAIRNESS["fairness_time_stddev"])
+    def is_of_queries(self) -> bool:
+        return SQL in self._headings
 
     @property
     def test(self) -> str | None:
         """The test, where the report makes it certain. Of SQL, threads and mutex 1.0 does not say it."""
-        output, block = self.output, self.block
-        if output.test:
-            return output.test
-        if block.has(CPU) or "cpu_max_prime" in output.header:
+        if self.output.test:
+            return self.output.test
+        if CPU in self._headings or "cpu_max_prime" in self.output.header:
             return "cpu"
-        if block.has(MEMORY):
+        if OPERATIONS in self._rated:
             return "memory"
-        if block.has(FILES) or block.has(FILE_COUNTS) or block.has(THROUGHPUT, "read"):
+        if self._headings & {FILES, OPERATIONS} or self._is_of_files_in_1_1:
             return "fileio"
         return None
 
     @property
     def threads(self) -> int | None:
         """The number of threads that follows from the events of all and of each; None where several would."""
-        name, events = _FAIRNESS["fairness_events_stddev"], self.totals.events
-        if not events or not self.block.has(FAIRNESS, name):
+        if not self.events or EVENTS_OF_EACH not in self.block.values:
             return None
-        spread, line = self.block.match(FAIRNESS, name, _SPREAD)
+        spread, line = self.block.match(EVENTS_OF_EACH, _SPREAD)
         average = figure(spread[1], line)
         if not average.value:
             return None
-        nearest = round(events.value / average.value)
+        nearest = round(self.events.value / average.value)
         fitting = [
             threads
             for threads in range(max(nearest - 1, 1), nearest + 2)
-            if abs(events.value / threads - average.value) <= 1.01 * average.rounding
+            if abs(self.events.value / threads - average.value) <= 1.01 * average.rounding
         ]
         return fitting[0] if len(fitting) == 1 and fitting[0] <= MAX_THREADS else None
 
     def readings(self) -> Iterator[Reading]:
-        block, totals = self.block, self.totals
-        if block.has(SQL):
+        block = self.block
+        if self.is_of_queries:
             yield from self._sql_rates()
-        if block.has(MEMORY):
-            yield reading("ops_per_s", self._rate(_OPERATIONS))
-            if block.has(MEMORY, "transferred"):
-                _, transferred = block.figures(MEMORY, "transferred", _TRANSFERRED)
+        if OPERATIONS in self._rated:
+            yield reading("ops_per_s", self._rate(OPERATIONS))
+            if TRANSFERRED in block.values:
+                _, transferred = block.figures(TRANSFERRED, _TRANSFERRED)
                 yield reading("transferred_mib_per_s", transferred.value)
-        if block.has(FILES):
-            for metric in ("reads", "writes", "fsyncs"):
-                yield reading(f"{metric}_per_s", block.number(FILES, f"{metric}/s"))
-            for direction in ("read", "written"):
-                yield reading(f"{direction}_mib_per_s", block.number(THROUGHPUT, f"{direction}, MiB/s"))
-        if block.has(FILE_COUNTS):
+        elif OPERATIONS in self._headings:
             yield from self._counted_file_rates()
-        if block.has(THROUGHPUT, "read"):
-            yield from _file_rates(block)
-        if totals.events and self.clock:
-            yield reading("events_per_s", self.clock.rate(totals.events.value))
+        if FILES in self._headings:
+            yield from (reading(metric, block.number(name)) for metric, name in _FILE_FIGURES.items())
+        if self._is_of_files_in_1_1:
+            yield from self._file_rates()
+        if self.events and self.clock:
+            yield reading("events_per_s", self.clock.rate(self.events.value))
         yield from self._latencies()
-        if totals.elapsed:
-            yield reading("total_time", totals.elapsed.value)
-        if totals.events:
-            yield reading("total_events", totals.events.value)
+        if self.elapsed:
+            yield reading("total_time", self.elapsed.value)
+        if self.events:
+            yield reading("total_events", self.events.value)
         for metric, name in _FAIRNESS.items():
-            if block.has(FAIRNESS, name):
-                spread, line = block.match(FAIRNESS, name, _SPREAD)
+            if name in block.values:
+                spread, line = block.match(name, _SPREAD)
                 yield reading(metric, number(spread[2], line))
+
+    def notes(self) -> Iterator[str]:
+        """Yield the warnings that a reader of the report needs before trusting its figures."""
+        block, clock, elapsed = self.block, self.clock, self.elapsed
+        if self.output.checkpoints:
+            rest = "; total_time alone covers all of it" if self.covers_less_than_its_time else ""
+            yield f"{self.output.checkpoint_note}{rest}"
+        elif elapsed and clock and abs(clock.seconds - elapsed.value) > 0.1 + 0.01 * clock.seconds:
+            yield (
+                f"the printed rates are those of {clock.seconds:.4g} s, "
+                f"but the total time is {elapsed.value:.4g} s (line {elapsed.line})"
+            )
+        if not self.output.version and self._headings <= {GENERAL, LATENCY, FAIRNESS}:
+            yield (
+                f"the report in line {block.line} has only general statistics: if it was one of queries, "
+                "files or memory, its first part is missing"
+            )
+        # fileio of 1.1 does not print the lines of fairness.
+        if elapsed and TIME_OF_EACH not in block.values:
+            yield f"the end of the report is missing after line {block.end}: '{FAIRNESS}:' is not complete"
+        for rank, (text, line) in self.percentiles.items():
+            if not self._is_measured(rank, text, line):
+                yield (
+                    f"percentile {rank} was left out (line {line}): sysbench has none above 100, and counts "
+                    "response times up to 100 s"
+                )
+
+    @property
+    def _is_of_files_in_1_1(self) -> bool:
+        return THROUGHPUT in self._headings and not self.is_of_queries and "read" in self.block.values
+
+    def _read_totals(self) -> None:
+        """Raise FormatError where they are missing, or nothing was done."""
+        block = self.block
+        if GENERAL in self._headings or self.output.version.startswith(("0.", "1.0")):
+            elapsed, rate = "total time", "events per second" if CPU in self._headings else ""
+        elif self._is_of_files_in_1_1:
+            return
+        else:
+            elapsed, rate = "time elapsed", "events/s (eps)"
+        self.elapsed = block.figure(elapsed)
+        self.events = block.figure("total number of events")
+        self.event_rate = block.figure(rate) if rate else None
+        if not self.events.value:
+            raise FormatError("not one event was completed", self.events.line)
+
+    def _percentiles(self) -> dict[int, tuple[str, int]]:
+        """Return the printed percentiles. Raise FormatError where there is no line for them."""
+        percentiles = {
+            int(match[1]): value
+            for name, value in self.block.values.items()
+            if name.endswith("percentile") and (match := _PERCENTILE.fullmatch(name))
+        }
+        if not percentiles:
+            is_off = "percentile stats" in self.block.values
+            text, line = self.block.text("percentile stats" if is_off else "95th percentile")
+            if text != "disabled":
+                raise FormatError("the percentile is not understood", line)
+        return percentiles
+
+    def _is_measured(self, rank: int, text: str, line: int) -> bool:
+        return rank <= 100 and milliseconds(text, line) < _LONGEST_COUNTED_MS
 
     def _clock(self) -> Clock | None:
         """Return the least rounded figure of the report about its time.
@@ -165,15 +224,15 @@ class SysbenchReport:
         and has four decimals only. A count over its own rate mostly gives that time in more digits; where
         hardly a thing happens in a second, the total time does.
         """
-        totals, elapsed = self.totals, self.totals.elapsed
         pairs = list(self._rated.values())
-        if totals.events and totals.rate:
-            pairs.append((totals.events, totals.rate))
+        if self.events and self.event_rate:
+            pairs.append((self.events, self.event_rate))
         clocks = [
             (rate.rounding / rate.value, count.value, rate.value)
             for count, rate in pairs
             if count.value and rate.value
         ]
+        elapsed = self.elapsed
         if elapsed and elapsed.value and not self.covers_less_than_its_time:
             clocks.append(((elapsed.rounding + _CLOCK_SLACK_S) / elapsed.value, elapsed.value, 1.0))
         if not clocks:
@@ -183,24 +242,24 @@ class SysbenchReport:
 
     def _rate(self, name: str) -> float:
         """Return the rate of a count in all its digits, or as printed where the two contradict each other."""
-        count, printed = self._rated.get(name) or self.block.figures(SQL, name, _COUNT_AND_RATE)
+        count, printed = self._rated.get(name) or self.block.figures(name, _COUNT_AND_RATE)
         if self.clock is None:
             return printed.value
         computed = self.clock.rate(count.value)
         margin = 1.01 * (printed.rounding + computed * self.clock.error)
         return computed if abs(computed - printed.value) <= margin else printed.value
 
+    def _clock_of(self, name: str) -> Clock:
+        if self.clock is None:
+            raise FormatError("neither a time nor a rate: nothing was measured", self.block.text(name)[1])
+        return self.clock
+
     def _sql_rates(self) -> Iterator[Reading]:
-        block, clock = self.block, self.clock
-        reads, writes, other, total = (
-            block.number(SQL, name) for name in ("read", "write", "other", "total")
-        )
+        block = self.block
+        reads, writes, other, total = map(block.number, ("read", "write", "other", "total"))
         if reads + writes + other != total:
-            raise FormatError(
-                "the queries performed do not add up to their total", block.text(SQL, "read")[1]
-            )
-        if clock is None:
-            raise FormatError("neither a time nor a rate: nothing was measured", block.text(SQL, "read")[1])
+            raise FormatError("the queries performed do not add up to their total", block.text("read")[1])
+        clock = self._clock_of("read")
         yield reading("tps", self._rate("transactions"))
         is_old = "read/write requests" in self._rated
         yield reading("qps", clock.rate(total) if is_old else self._rate("queries"))
@@ -215,16 +274,15 @@ class SysbenchReport:
 
     def _counted_file_rates(self) -> Iterator[Reading]:
         """Yield the rates of fileio in 0.4 and 0.5: ``6008 Read, 3997 Write, 12800 Other = 22805 Total``."""
-        counts, line = self.block.match(FILE_COUNTS, "operations", _IO_COUNTS)
-        sizes, line_of_sizes = self.block.match(FILE_COUNTS, "transferred", _IO_SIZES)
-        if self.clock is None:
-            raise FormatError("neither a time nor a rate: nothing was measured", line)
+        counts, line = self.block.match(OPERATIONS, _IO_COUNTS)
+        sizes, line_of_sizes = self.block.match(TRANSFERRED, _IO_SIZES)
+        clock = self._clock_of(OPERATIONS)
         numbers = [number(count, line) for count in counts.groups()]
         for metric, count in zip(("reads", "writes", "fsyncs"), numbers, strict=True):
-            yield reading(f"{metric}_per_s", self.clock.rate(count))
+            yield reading(f"{metric}_per_s", clock.rate(count))
         for direction, count, printed in zip(("read", "written"), numbers, sizes.groups(), strict=False):
             mib = self._mib(count, printed, line_of_sizes)
-            yield reading(f"{direction}_mib_per_s", self.clock.rate(mib))
+            yield reading(f"{direction}_mib_per_s", clock.rate(mib))
 
     def _mib(self, blocks: float, printed: str, line: int) -> float:
         """Return the MiB of so many blocks: the printed size has only five digits."""
@@ -232,83 +290,31 @@ class SysbenchReport:
         computed = blocks * _size(*self.output.header.get("file_block_size", ("0b", line)))
         return computed if abs(computed - size) <= 1e-4 * size else size
 
+    def _file_rates(self) -> Iterator[Reading]:
+        """Yield the rates of fileio in 1.1: ``read:  IOPS=9645.73 150.71 MiB/s (158.03 MB/s)``."""
+        for name, metric in (("read", "read"), ("write", "written")):
+            operations, transferred = self.block.figures(name, _IO_RATES)
+            yield reading(f"{name}s_per_s", operations.value)
+            yield reading(f"{metric}_mib_per_s", transferred.value)
+        text, line = self.block.text("fsync")
+        yield reading("fsyncs_per_s", number(text.removeprefix("IOPS="), line))
+
     def _latencies(self) -> Iterator[Reading]:
         block = self.block
-        least, average, most = (milliseconds(*block.text(LATENCY, name)) for name in ("min", "avg", "max"))
-        if not in_order(least, average, most):
+        times = {name: milliseconds(*block.text(name)) for name in ("min", "avg", "max")}
+        if not in_order(*times.values()):
             raise FormatError(
-                "the least, average and highest latency are not in this order", block.text(LATENCY, "avg")[1]
+                "the least, average and highest latency are not in this order", block.text("avg")[1]
             )
-        yield reading("latency_min", least)
-        yield reading("latency_avg", average)
-        yield reading("latency_max", most)
+        yield from (reading(f"latency_{name}", time) for name, time in times.items())
         for rank, (text, line) in self.percentiles.items():
-            if rank <= 100 and (value := milliseconds(text, line)) < LONGEST_COUNTED_MS:
-                yield reading(percentile_metric(rank), value)
-        if block.has(GENERAL, _SUM_OF_OLD):
-            text, line = block.text(GENERAL, _SUM_OF_OLD)
+            if self._is_measured(rank, text, line):
+                yield reading(percentile_metric(rank), milliseconds(text, line))
+        if _SUM_OF_OLD in block.values:
+            text, line = block.text(_SUM_OF_OLD)
             yield reading("latency_sum", seconds_in_ms(text.removesuffix("s"), line))
         else:
-            yield reading("latency_sum", block.number(LATENCY, "sum"))
-
-
-def _totals(output: SysbenchOutput, block: ReportBlock) -> Totals:
-    """Raise FormatError where they are missing, or nothing was done."""
-    if block.has(GENERAL) or output.version.startswith(("0.", "1.0")):
-        totals = Totals(
-            elapsed=block.figure(GENERAL, "total time", unit="s"),
-            events=block.figure(GENERAL, "total number of events"),
-            rate=block.figure(CPU, "events per second") if block.has(CPU) else None,
-        )
-    elif block.has(THROUGHPUT, "read"):
-        return Totals()
-    else:
-        totals = Totals(
-            elapsed=block.figure(THROUGHPUT, "time elapsed", unit="s"),
-            events=block.figure(THROUGHPUT, "total number of events"),
-            rate=block.figure(THROUGHPUT, "events/s (eps)"),
-        )
-    if totals.events and not totals.events.value:
-        raise FormatError("not one event was completed", totals.events.line)
-    return totals
-
-
-def _rated(block: ReportBlock) -> dict[str, tuple[Figure, Figure]]:
-    """Return every count that is printed with its rate, by name."""
-    rated = {
-        name: block.figures(SQL, name, _COUNT_AND_RATE)
-        for name, (text, _) in block.values.get(SQL, {}).items()
-        if text.endswith(")")
-    }
-    if block.has(MEMORY):
-        rated[_OPERATIONS] = block.figures(MEMORY, "operations", _OPERATIONS_AND_RATE)
-    return rated
-
-
-def _percentiles(block: ReportBlock) -> dict[int, tuple[str, int]]:
-    """Return the printed percentiles. Raise FormatError where there is no line for them."""
-    found = {
-        int(match[1]): value
-        for name, value in block.values.get(LATENCY, {}).items()
-        if name.endswith("percentile") and (match := _PERCENTILE.fullmatch(name))
-    }
-    if not found and block.has(LATENCY, "percentile stats"):
-        text, line = block.text(LATENCY, "percentile stats")
-        if text != "disabled":
-            raise FormatError("the percentile is not understood", line)
-    elif not found:
-        block.text(LATENCY, "95th percentile")
-    return found
-
-
-def _file_rates(block: ReportBlock) -> Iterator[Reading]:
-    """Yield the rates of fileio in 1.1: ``read:  IOPS=9645.73 150.71 MiB/s (158.03 MB/s)``."""
-    for name, metric in (("read", "read"), ("write", "written")):
-        operations, transferred = block.figures(THROUGHPUT, name, _IO_RATES)
-        yield reading(f"{name}s_per_s", operations.value)
-        yield reading(f"{metric}_mib_per_s", transferred.value)
-    text, line = block.text(THROUGHPUT, "fsync")
-    yield reading("fsyncs_per_s", number(text.removeprefix("IOPS="), line))
+            yield reading("latency_sum", block.number("sum"))
 
 
 def _size(text: str, line: int) -> float:

@@ -24,18 +24,10 @@ from ingest.formats.sysbench.command import (
     workload_of,
 )
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
-from ingest.formats.sysbench.lines import (
-    FAIRNESS,
-    GENERAL,
-    LATENCY,
-    SQL,
-    ReportBlock,
-    SysbenchOutput,
-    plain_line,
-    sort,
-)
-from ingest.formats.sysbench.numbers import milliseconds, number
-from ingest.formats.sysbench.report import LONGEST_COUNTED_MS, SysbenchReport
+from ingest.formats.sysbench.interval_lines import contradictions
+from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, plain_line
+from ingest.formats.sysbench.numbers import number
+from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
 # A document may indent what it quotes, or have tags of HTML before it.
@@ -61,7 +53,6 @@ _CALL = re.compile(r"^(?>.*?\bsysbench\s)(?>.*?--).*\s(?:run|prepare)\b")
 _REPORT_BEGINS = re.compile(r"([ \t]*)(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)")
 _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
-_MOST_OF_A_RUN, _ALIKE = 0.7, 1.5
 
 _BUILT_IN_TESTS = ("cpu", "memory", "fileio", "threads", "mutex")
 _READ_VERSIONS = ("0.4", "0.5", "1.")
@@ -98,8 +89,7 @@ def parse(source: Source) -> ParsedReport:
     outputs = list(_outputs(lines, source.time_of))
     if not outputs:
         raise FormatError("no run of sysbench: neither its banner nor a report", line=len(source.lines))
-    tests = [output for output in outputs if output.is_a_test]
-    tests = tests or [output for output in outputs if output.summary][:1] or outputs[:1]
+    tests = [output for output in outputs if output.is_a_test] or outputs[:1]
     runs, intervals, notes = read_runs(tests, _run, lines)
     untitled = [output for output in tests if not output.version]
     if len(untitled) > 1 and not any(run.heading or run.version for run in runs):
@@ -114,69 +104,57 @@ def parse(source: Source) -> ParsedReport:
 
 
 def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[SysbenchOutput]:
-    """Yield what each sysbench printed. ``time_of`` gives the time before a line, by its number."""
+    """Yield the output of each sysbench. ``time_of`` gives the time before a line, by its number."""
     banners = [
         (index, banner)
         for index, line in enumerate(lines)
         if "sysbench " in line and (banner := _BANNER.fullmatch(plain_line(line)))
     ]
     stops = [*(index for index, _ in banners), len(lines)]
+    begins: list[tuple[int, re.Match[str] | None]] = [(0, None), *banners]
     previous = 0
-    for output in _outputs_without_banner(lines, 0, stops[0]):
-        yield output
-        previous = output.last_line
-    for (index, banner), stop in zip(banners, stops[1:], strict=True):
-        above, stamp = lines[previous:index], time_of(index + 1)
-        output = _with_banner(lines, index, stop, banner, above, stamp)
-        if (end := _end_before_other_text(output, lines)) < stop:
-            output = _with_banner(lines, index, end, banner, above, stamp)
-        for one in (output, *_outputs_without_banner(lines, end, stop)):
-            yield one
-            previous = one.blocks[-1].end if one.blocks else index + 1
+    for (begin, banner), stop in zip(begins, stops, strict=True):
+        for output in _outputs_between(lines, begin, stop, banner):
+            first_report = output.blocks[0].line - 1 if output.blocks else output.last_line
+            above = lines[previous : begin if output.version else first_report]
+            output.command, output.cpus = command_in(above), cpus_in(above)
+            if output.version:
+                output.stamp = time_of(output.begin)
+            elif output.blocks and not (output.begun or output.command):
+                output.title = _title(above)
+            yield output
+            previous = output.blocks[-1].end if output.blocks else begin + 1
 
 
-def _with_banner(
-    lines: Sequence[str], index: int, stop: int, banner: re.Match[str], above: Sequence[str], stamp: str
-) -> SysbenchOutput:
-    """Return what stands between a banner and a stop. ``stamp`` is the time before the banner."""
-    indent, version, luajit = banner.groups("")
-    command, cpus = command_in(above), cpus_in(above)
-    output = SysbenchOutput(index + 1, stop, version, luajit, stamp, command, cpus, indent)
-    sort(output, lines[index + 1 : stop])
-    return output
-
-
-def _end_before_other_text(output: SysbenchOutput, lines: Sequence[str]) -> int:
-    """Return the last line of the first report, where text stands between it and another one."""
-    if len(output.blocks) < 2 or output.error or output.checkpoints:
-        return output.last_line
-    first, second = output.blocks[:2]
-    between = lines[first.end : second.line - 1]
-    return output.last_line if all(map(OF_SYSBENCH.match, between)) else first.end
-
-
-def _outputs_without_banner(lines: Sequence[str], start: int, stop: int) -> Iterator[SysbenchOutput]:
-    """Yield an output for each report, with what stands above it, and one for what has none but was begun."""
-    whole = _sorted_without_banner(lines, start, stop)
+def _outputs_between(
+    lines: Sequence[str], begin: int, stop: int, banner: re.Match[str] | None
+) -> Iterator[SysbenchOutput]:
+    """Yield the output behind a banner, if there is one, and one for each report that lost its banner."""
+    whole = _sorted(lines, begin, stop, banner)
     ends = [block.end for block in whole.blocks]
-    if whole.error or whole.checkpoints or len(ends) < 2:
-        if whole.is_a_test:
+    if len(ends) < 2 or whole.error or whole.checkpoints or (banner and not _has_text_between(whole, lines)):
+        if banner or whole.is_a_test:
             yield whole
         return
-    for begin, end in zip([start, *ends], [*ends[:-1], stop], strict=False):
-        yield _sorted_without_banner(lines, begin, end)
+    for start, end in zip([begin, *ends], [*ends[:-1], stop], strict=False):
+        yield _sorted(lines, start, end, banner if start == begin else None)
 
 
-def _sorted_without_banner(lines: Sequence[str], start: int, stop: int) -> SysbenchOutput:
-    part = lines[start:stop]
-    indent = next(filter(None, map(_REPORT_BEGINS.match, part)), None)
-    output = SysbenchOutput(start, stop, "", "", "", "", None, indent[1] if indent else "")
-    sort(output, part)
-    above = part[: output.blocks[0].line - 1 - start] if output.blocks else part
-    output.command, output.cpus = command_in(above), cpus_in(above)
-    if output.blocks and not (output.begun or output.command):
-        output.title = _title(above)
+def _sorted(lines: Sequence[str], begin: int, stop: int, banner: re.Match[str] | None) -> SysbenchOutput:
+    if banner:
+        indent, version, luajit = banner.groups("")
+        output = SysbenchOutput(begin + 1, stop, indent, version, luajit)
+    else:
+        first = next(filter(None, map(_REPORT_BEGINS.match, lines[begin:stop])), None)
+        output = SysbenchOutput(begin, stop, first[1] if first else "")
+    output.sort(lines[output.begin : stop])
     return output
+
+
+def _has_text_between(output: SysbenchOutput, lines: Sequence[str]) -> bool:
+    """Return whether something else than sysbench wrote between the first two reports."""
+    first, second = output.blocks[:2]
+    return not all(map(OF_SYSBENCH.match, lines[first.end : second.line - 1]))
 
 
 def _title(above: Sequence[str]) -> str:
@@ -195,8 +173,8 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     options = options_of(words)
     results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
     printed = _threads_of_header(output)
-    asked = [options.pop(name, None) for name in ("threads", "num-threads")]
-    wanted = next((number for number in asked if type(number) is int), None)
+    of_command = [options.pop(name, None) for name in ("threads", "num-threads")]
+    wanted = next((number for number in of_command if type(number) is int), None)
     notes = [*results.notes, *_notes(output)]
     if reason := _is_of_another_run(words, wanted, results, printed or results.threads):
         notes.append(f"the command above the report was not used: {reason}")
@@ -229,23 +207,7 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     if not output.version:
         notes.append(f"above the report in line {output.line} there is no banner of sysbench")
     tables = _interval_tables(output, key, results.percentile)
-    return run, tables, [*notes, *(() if output.checkpoints else _contradiction(run, tables))]
-
-
-def _contradiction(run: ParsedRun, tables: Sequence[Intervals]) -> Iterator[str]:
-    """Yield a warning where the rate of the report is not that of intervals that cover most of the run."""
-    rate = next((one.value for one in run.readings if one.metric == "tps"), 0.0)
-    for table in tables:
-        if rate and run.duration_s and {"time_s", "tps"} <= set(table.columns):
-            time, tps = table.columns.index("time_s"), table.columns.index("tps")
-            rates = [row[tps] for row in table.rows if row[tps] is not None]
-            last = max((row[time] or 0.0 for row in table.rows), default=0.0)
-            mean = sum(filter(None, rates)) / len(rates) if rates else rate
-            if last >= _MOST_OF_A_RUN * run.duration_s and not 1 / _ALIKE < mean / rate < _ALIKE:
-                yield (
-                    f"the report says {rate:.2f} transactions a second and the intervals of the same run "
-                    f"{mean:.2f} on average: one of them counts what the other leaves out, such as a warm-up"
-                )
+    return run, tables, [*notes, *(() if output.checkpoints else contradictions(run, tables))]
 
 
 @dataclass(slots=True)
@@ -263,15 +225,14 @@ class _Results:
 
 def _results_in_text(output: SysbenchOutput) -> _Results:
     report = SysbenchReport(output, _final_block(output))
-    elapsed = report.totals.elapsed
     return _Results(
         readings=tuple(report.readings()),
         percentile=next(iter(report.percentiles), 0),
-        duration_s=elapsed.value if elapsed else None,
+        duration_s=report.elapsed.value if report.elapsed else None,
         test=report.test,
-        notes=list(_notes_on_text(report)),
+        notes=[*report.notes()],
         threads=report.threads,
-        is_of_queries=report.block.has(SQL),
+        is_of_queries=report.is_of_queries,
     )
 
 
@@ -289,7 +250,7 @@ def _results_of_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> _Re
     readings = tuple(hook_run.readings(_percentile_of_hooks(percentile)))
     notes = [*hook_run.notes()]
     if output.checkpoints:
-        notes.append(_after_checkpoint(output))
+        notes.append(output.checkpoint_note)
     if any(one.metric == PERCENTILE for one in readings):
         notes.append(PERCENTILE_UNSAID)
     return _Results(readings, percentile, hook_run.duration_s, output.test or None, notes)
@@ -325,16 +286,12 @@ def _refuse_failures(output: SysbenchOutput) -> None:
         raise FormatError(f"sysbench failed: {words}", failed[0][1])
     if output.error:
         raise output.error
-    if not output.is_a_test and output.summary:
-        text, line = output.summary
-        raise FormatError(
-            f"no report of sysbench, only a summary that something else wrote from one: {quoted(text)}; send "
-            "what sysbench itself printed, or the figures as a table",
-            line,
-        )
     if not output.is_a_test:
         printed = f", only {quoted(output.begins_with)}" if output.begins_with else ""
-        raise FormatError(f"no test was run: sysbench's banner{printed}", output.last_line)
+        raise FormatError(
+            f"no report of sysbench behind its banner{printed}; send all that a run of a test printed",
+            output.last_line,
+        )
 
 
 def _is_forced_shutdown(text: str) -> bool:
@@ -377,39 +334,6 @@ def _time(stamp: str) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _notes_on_text(report: SysbenchReport) -> Iterator[str]:
-    """Yield the warnings that a reader of the report needs before trusting its figures."""
-    clock, elapsed = report.clock, report.totals.elapsed
-    if report.output.checkpoints:
-        rest = "; total_time alone covers all of it" if report.covers_less_than_its_time else ""
-        yield f"{_after_checkpoint(report.output)}{rest}"
-    elif elapsed and clock and abs(clock.seconds - elapsed.value) > 0.1 + 0.01 * clock.seconds:
-        yield (
-            f"the printed rates are those of {clock.seconds:.4g} s, "
-            f"but the total time is {elapsed.value:.4g} s (line {elapsed.line})"
-        )
-    if not report.output.version and report.block.values.keys() <= {GENERAL, LATENCY, FAIRNESS}:
-        yield (
-            f"the report in line {report.block.line} has only general statistics: if it was one of queries, "
-            "files or memory, its first part is missing"
-        )
-    if not report.is_complete:
-        yield f"the end of the report is missing after line {report.block.end}: '{FAIRNESS}:' is not complete"
-    for rank, (_, line) in report.percentiles.items():
-        if rank > 100:
-            yield f"{rank} is no percentile and was left out (line {line})"
-    for rank, (text, line) in report.percentiles.items():
-        if milliseconds(text, line) >= LONGEST_COUNTED_MS:
-            yield (
-                f"sysbench counts response times up to 100 s: of percentile {rank} only that it is longer "
-                f"is known, and it was left out (line {line})"
-            )
-
-
-def _after_checkpoint(output: SysbenchOutput) -> str:
-    return f"after the checkpoint in line {output.checkpoints[-1]} the report covers only the rest of the run"
 
 
 def _notes(output: SysbenchOutput) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What sysbench's Lua hooks print, where sysbench's banner is not before it.
+"""The reports of sysbench's Lua hooks, where sysbench's banner is not before it.
 
-Their JSON is told of in ``hooks``; text may stand around it.
+``hooks`` has the shape of the JSON; text may stand around it.
 """
 
 from ingest.formats.outputs import Read, bounded, missing_line_end, read_runs
@@ -8,6 +8,7 @@ from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench import sysbench
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun, hold_a_report, hook_runs
+from ingest.formats.sysbench.interval_lines import contradictions
 
 
 def recognise(head: bytes) -> bool:
@@ -40,4 +41,5 @@ def _run(hook_run: HookRun, key: str) -> Read:
         threads=hook_run.threads,
         duration_s=hook_run.duration_s,
     )
-    return run, hook_run.intervals(key), list(hook_run.notes())
+    tables = hook_run.intervals(key)
+    return run, tables, [*hook_run.notes(), *contradictions(run, tables)]

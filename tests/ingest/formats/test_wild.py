@@ -33,7 +33,7 @@ REFUSED_WITH_REASON = {
     # no result: pictures, links, commands, the log of a server; queries without a rate
     "fabienrenaud_*__README.md": "no score of a benchmark; pictures and ratios are not read",
     "fabienrenaud_*archive_all-runs.md": "no score of a benchmark; pictures and ratios are not read",
-    "centminmod*": "no report of sysbench, only a summary",
+    "centminmod*": "no report of sysbench behind its banner, only",
     "*fbmy56_o.ini.cx6a": "not a result file",
     "oceanbase_*alter-tenant.md": "not a result file",
     "*tpch_testcase_mysql_ramdisk.log": "no table under 'Execution' has a rate",

@@ -24,7 +24,7 @@ REPORT = (SAMPLES / "000/oltp_read_only.txt").read_bytes()
 OTHER = (SAMPLES / "001/oltp_read_only.txt").read_bytes()
 CUT = REPORT[:700]
 LINE = (
-    "line 19: the report is not complete: no 'total time:' under 'General statistics:' up to this line "
+    "line 19: the report is not complete: no 'total time:' up to this line "
     "(read as sysbench)"
 )
 FILES = {
