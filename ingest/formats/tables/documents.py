@@ -11,7 +11,6 @@ from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, 
 from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.tables.aligned import find_aligned
 from ingest.formats.tables.drawn import (
     DrawnTable,
     check_footer,
@@ -24,11 +23,9 @@ from ingest.formats.tables.drawn import (
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
-from ingest.formats.tables.layouts import TableLayout
 from ingest.formats.tables.metric_words import Metric, title_mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
-from ingest.formats.tables.separated import find_separated
 from ingest.formats.tables.table import (
     DECIMAL_COMMAS,
     Table,
@@ -37,6 +34,7 @@ from ingest.formats.tables.table import (
     with_decimal_points,
     with_single_figures,
 )
+from ingest.formats.tables.text_tables import TextTable, find_in_text
 
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
 _MAX_LINES_OF_TEXT = 60
@@ -380,19 +378,13 @@ def _titles_of_block(block: DocumentBlock, lines: Sequence[str]) -> list[tuple[i
     return titles
 
 
-def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> TableLayout | None:
+def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> TextTable | None:
     """Return the table that is not drawn and begins near the top of a block."""
     start = block.line - 1
     within = lines[: start + len(block.lines)]
     stop = min(len(within), start + _MAX_LINES_OF_TEXT)
-    layouts = (_layout_at(within, index, is_sure=is_sure) for index in range(start, stop))
+    layouts = (find_in_text(within, index, is_sure=is_sure) for index in range(start, stop))
     return next(filter(None, layouts), None)
-
-
-def _layout_at(lines: Sequence[str], index: int, *, is_sure: bool) -> TableLayout | None:
-    if not lines[index].strip() or lines[index].lstrip().startswith(("|", "+-")):
-        return None
-    return find_separated(lines, index, is_sure=is_sure) or find_aligned(lines, index, is_sure=is_sure)
 
 
 def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> Iterator[_Found]:
@@ -401,7 +393,7 @@ def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool
     within = lines[: index + len(block.lines)]
     found: list[tuple[Table, int, int]] = []
     while index < min(len(within), text_from + _MAX_LINES_OF_TEXT):
-        if layout := _layout_at(within, index, is_sure=is_sure):
+        if layout := find_in_text(within, index, is_sure=is_sure):
             table, stop = layout.table(within)
             found.append((table, text_from, stop))
             index = text_from = stop

@@ -10,7 +10,6 @@ from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import names_setting
 from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_of_time, is_transposed, tell_runs
-from ingest.formats.tables.layouts import trimmed
 from ingest.formats.tables.metric_words import time_factor
 from ingest.formats.tables.table import (
     DECIMAL_COMMAS,
@@ -18,6 +17,7 @@ from ingest.formats.tables.table import (
     Table,
     TableRow,
     counted,
+    trimmed,
     with_decimal_points,
     with_single_figures,
 )

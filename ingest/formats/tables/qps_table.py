@@ -21,13 +21,13 @@ from ingest.formats.tables.entries import distinct_runs, warnings_of_points, war
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of, is_of_time
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
-from ingest.formats.tables.reading import read_columns
-from ingest.formats.tables.separated import (
+from ingest.formats.tables.nameless import (
     names_of_numbers,
     rows_named_behind,
     rows_of_one_number,
     rows_without_names,
 )
+from ingest.formats.tables.reading import read_columns
 from ingest.formats.tables.table import Table, TableRow, title_fact
 
 _LINES_ABOVE_TABLE = 10

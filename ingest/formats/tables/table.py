@@ -148,6 +148,24 @@ def transposed(table: Table) -> Table:
     return replace(table, names=names, rows=rows)
 
 
+def trimmed(names: Sequence[str], rows: Sequence[TableRow]) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
+    """Return names and rows without empty columns at the end, as spreadsheets and trailing commas add them.
+
+    Raise FormatError for a row whose cells do not fit to the names.
+    """
+    width = len(names)
+    while width > 1 and not names[width - 1] and not any(any(row.cells[width - 1 :]) for row in rows):
+        width -= 1
+    fitting = []
+    for row in rows:
+        if len(row.cells) < width or any(row.cells[width:]):
+            raise FormatError(
+                f"{counted(len(row.cells), 'cell')}, where the first line has {width}", row.line
+            )
+        fitting.append(TableRow(row.line, row.cells[:width]))
+    return tuple(names[:width]), tuple(fitting)
+
+
 def is_empty(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, str) and is_missing(cell))
 
