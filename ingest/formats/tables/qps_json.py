@@ -9,10 +9,9 @@ on each line (JSON Lines). Wide tables, with a field for each version, are read 
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, starmap
-from typing import TypeGuard, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from ingest.formats.cells import is_missing, whole_number
 from ingest.formats.headings import product_and_version
@@ -23,8 +22,10 @@ from ingest.formats.tables.entries import distinct_runs
 from ingest.formats.tables.grids import read_grid
 from ingest.formats.tables.heads import heads_workloads, meaning_of, tell_runs
 from ingest.formats.tables.metric_words import Metric, metric_named, metric_of_sender
-from ingest.formats.tables.reading import Entries, read_rows
+from ingest.formats.tables.reading import read_rows
 from ingest.formats.tables.table import Cell, Table, TableRow
+
+Fields = Mapping[str, object]
 
 _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
 # Keys of the JSON of go-tpc, which prints numbers as texts.
@@ -35,82 +36,104 @@ _NUMBERS = frozenset({"threads", "repetition", "count", "seconds", "value"})
 _SHARED = frozenset({"unit", "threads"})
 _SAYS_METRIC = re.compile(r'"(?:unit|metric)"\s*:\s*"([^"\\]{1,80})"')
 _ROW = re.compile(r'"\s*:\s*(?=\{\s*"[^"\\]{1,200}"\s*:\s*(?:[0-9]|null|"))')
-
 _MAX_ROWS_TRIED = 20
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 
 
 def recognise(head: bytes) -> bool:
     text = head.decode("utf-8", "replace").lstrip()
-    if text.startswith("{"):
-        measurements = _MEASUREMENTS.search(text)
-        if measurements:
-            return tell_runs([*_object_at(text, measurements.end()), "unit"])
-        return tell_runs(_object_on_line(text.partition("\n")[0])) or _begins_wide_object(text)
-    if not (first := _LIST.match(text)):
-        return False
-    item = _object_at(text, first.end())
-    if _GO_TPC.issubset(item):
-        return False
-    return tell_runs(item) or _begins_wide_list(item)
+    if not text.startswith("{"):
+        first = _LIST.match(text)
+        item = _object_at(text, first.end()) if first else {}
+        return not _GO_TPC.issubset(item) and (tell_runs(item) or bool(_head_of_wide(item)))
+    if measurements := _MEASUREMENTS.search(text):
+        return tell_runs([*_object_at(text, measurements.end()), "unit"])
+    return tell_runs(_object_at(text.partition("\n")[0], 0)) or _begins_wide_object(text)
 
 
 def parse(source: Source) -> ParsedReport:
     """Return a run for each measurement. Raise FormatError with the line that cannot be understood."""
     source.check()
-    first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0]
-    if (
-        (on_line := _object_on_line(first))
-        and "measurements" not in on_line
-        and not _begins_wide_object(first)
-    ):
-        report = _report([*starmap(_record, load_lines(source))], {})
+    if _has_lines_of_json(source):
+        report = _report_of_rows(load_lines(source), {}, source)
         if source.ends_with_newline:
             return report
         cut = "the last line has no line end; if the file was cut off, lines are missing"
         return replace(report, warnings=(*report.warnings, cut))
     document = load(source)
-    wide = _read_wide(source, document)
-    return wide or _report(*_records_and_facts(source, document))
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One measurement. A field without a value is missing or None."""
-
-    line: int
-    fields: Mapping[str, Cell]
-
-
-def _report(records: Sequence[Record], facts: Mapping[str, Fact]) -> ParsedReport:
-    if not records:
-        raise FormatError("there is no list of measurements, or it is empty", line=1)
-    names = tuple(dict.fromkeys(name for record in records for name in record.fields))
-    if not tell_runs(names):
-        raise FormatError("the columns name no metric, or nothing that it was measured on", records[0].line)
-    rows = tuple(
-        TableRow(record.line, tuple(record.fields.get(name) for name in names)) for record in records
-    )
-    return _report_of(read_rows(Table(records[0].line, names, rows)), facts)
-
-
-def _report_of(found: Entries, facts: Mapping[str, Fact]) -> ParsedReport:
-    return ParsedReport(distinct_runs(found.entries), facts=facts, warnings=found.warnings)
-
-
-def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Record], Mapping[str, Fact]]:
     if isinstance(document, list):
-        return [*map(_record, lines_of_items(source), document)], {}
-    if not isinstance(document, dict) or not isinstance(document.get("measurements"), list):
-        return (), {}
-    shared = _shared_fields(document)
-    lines = lines_of_items(source, "measurements")
-    records = [*map(_record, lines, document["measurements"])]
-    if shared:
-        records = [Record(record.line, {**shared, **record.fields}) for record in records]
-    return records, _scalars(document)
+        return _report_of_rows(zip(lines_of_items(source), document, strict=True), {}, source)
+    if not isinstance(document, dict):
+        document = {}
+    if (path := _path_of_wide(document)) is not None:
+        return _report_of_wide_object(source, document, path)
+    measurements = document.get("measurements")
+    rows = measurements if isinstance(measurements, list) else []
+    lines = lines_of_items(source, "measurements") if rows else []
+    return _report_of_rows(zip(lines, rows, strict=True), document, source)
 
 
-def _shared_fields(document: Mapping[str, object]) -> dict[str, Cell]:
+def _has_lines_of_json(source: Source) -> bool:
+    """Return whether the first line is an object and no whole file."""
+    first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0]
+    try:
+        value = json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    is_object = isinstance(value, dict) and bool(value)
+    return is_object and "measurements" not in value and not _begins_wide_object(first)
+
+
+def _report_of_rows(items: Iterable[tuple[int, object]], document: Fields, source: Source) -> ParsedReport:
+    """Return the runs of a list of measurements, or of rows with a field for each version."""
+    rows = [(line, _checked(line, item)) for line, item in items]
+    if not rows:
+        raise FormatError("there is no list of measurements, or it is empty", line=1)
+    if shared := _shared_fields(document):
+        rows = [(line, {**shared, **fields}) for line, fields in rows]
+    if head := _head_of_wide(rows[0][1]):
+        found = read_grid(_table(rows, head), metric_of_sender(source.metric))
+    else:
+        table = _table(rows)
+        if not tell_runs(table.names):
+            raise FormatError("the columns name no metric, or nothing that it was measured on", table.line)
+        found = read_rows(table)
+    return ParsedReport(distinct_runs(found.entries), facts=_scalars(document), warnings=found.warnings)
+
+
+def _report_of_wide_object(source: Source, document: Fields, path: tuple[str, ...]) -> ParsedReport:
+    """Return the runs of an object with a row for each workload, and in it a field for each version."""
+    within = document[path[0]] if path else document
+    items = within.items() if isinstance(within, dict) else ()
+    named = [
+        (line, name, row) for line, (name, row) in zip(lines_of_items(source, *path), items, strict=True)
+    ]
+    columns = {name for _, _, row in named if _is_wide_row(row) for name in row}
+    rows = [
+        (line, {"": name, **_checked(line, row)})
+        for line, name, row in named
+        if isinstance(row, dict) and (path or not columns.isdisjoint(row))
+    ]
+    metric, unit = _metric_of(document), document.get("unit")
+    if metric and isinstance(unit, str):
+        metric = metric.in_unit(unit, line_of(source, "unit") or 1)
+    found = read_grid(replace(_table(rows), metric=metric), metric_of_sender(source.metric))
+    runs = distinct_runs(found.entries)
+    if (threads := document.get("threads")) is not None:
+        line = line_of(source, "threads") or 1
+        count = whole_number(_checked(line, {"threads": threads})["threads"] or 0, "threads", line)
+        runs = tuple(replace(run, threads=count) for run in runs)
+    return ParsedReport(runs, facts=_scalars(document), warnings=found.warnings)
+
+
+def _table(rows: Sequence[tuple[int, Mapping[str, Cell]]], head: str = "") -> Table:
+    """Return a table with a column for each field that a row has, that of ``head`` first."""
+    names = dict.fromkeys([*([head] if head else []), *(name for _, fields in rows for name in fields)])
+    cells = (TableRow(line, tuple(map(fields.get, names))) for line, fields in rows)
+    return Table(rows[0][0], tuple(names), tuple(cells))
+
+
+def _shared_fields(document: Fields) -> dict[str, Cell]:
     """Return the fields that hold for all measurements: the unit, the thread count, the server."""
     fields: dict[str, Cell] = {
         name: value for name, value in _scalars(document).items() if meaning_of(name) in _SHARED
@@ -122,51 +145,43 @@ def _shared_fields(document: Mapping[str, object]) -> dict[str, Cell]:
     return {**fields, "server": server} if isinstance(server, str) and server else fields
 
 
-def _record(line: int, value: object) -> Record:
-    if not isinstance(value, dict):
-        raise FormatError(f"a measurement must be an object with fields, not {_kind(value)}", line)
-    for name, cell in value.items():
-        meant = _meant(name) if _is_scalar(cell) else "a text or a number"
-        if (
-            not _is_scalar(cell)
-            or (meant == "a number" and isinstance(cell, str | bool))
-            or (meant == "a text" and cell is not None and not isinstance(cell, str))
-        ):
-            raise FormatError(f"{name!r} holds {_kind(cell)}, where {meant} is meant", line)
-    return Record(line, value)
+def _checked(line: int, item: object) -> dict[str, Cell]:
+    """Return the fields of a measurement. Raise FormatError for one of a kind that its name cannot have."""
+    if not isinstance(item, dict):
+        raise FormatError(f"a measurement must be an object with fields, not {_kind(item)}", line)
+    for name, value in item.items():
+        meant = _meant(name)
+        is_text = isinstance(value, str)
+        fits = value is None or isinstance(value, str | int | float)
+        if meant == "a number":
+            is_sign_for_none = is_text and _is_version(name) and is_missing(value)
+            fits = fits and not isinstance(value, bool) and (not is_text or is_sign_for_none)
+        elif meant == "a text":
+            fits = fits and (is_text or value is None)
+        if not fits:
+            raise FormatError(f"{name[:80]!r} holds {_kind(value)}, where {meant} is meant", line)
+    return item
 
 
 def _meant(name: str) -> str:
     """Return the kind of value that must stand under a name."""
     meaning = meaning_of(name)
-    if meaning in _NUMBERS or metric_named(name) is not None:
+    if meaning in _NUMBERS or metric_named(name) is not None or (not meaning and _is_version(name)):
         return "a number"
     return "a text" if meaning else "a text or a number"
 
 
-def _is_scalar(value: object) -> TypeGuard[Fact]:
-    return value is None or isinstance(value, str | int | float)
-
-
-def _scalars(fields: Mapping[str, object]) -> dict[str, Fact]:
-    return {name: value for name, value in fields.items() if _is_scalar(value)}
-
-
 def _kind(value: object) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number")
+    return _KINDS.get(type(value), "a number")
 
 
-def _object_on_line(line: str) -> dict[str, object]:
-    """Return the object that a line holds alone, as in JSON Lines; an empty one for any other line."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+def _scalars(fields: Fields) -> dict[str, Fact]:
+    return {
+        name: value for name, value in fields.items() if value is None or isinstance(value, str | int | float)
+    }
 
 
-# --- wide tables ---------------------------------------------------------------------------------------
+# --- a field for each version -------------------------------------------------------------------------------
 
 
 def _begins_wide_object(text: str) -> bool:
@@ -174,117 +189,49 @@ def _begins_wide_object(text: str) -> bool:
     if not any(metric_named(name) for name in _SAYS_METRIC.findall(text)):
         return False
     rows = islice(_ROW.finditer(text), _MAX_ROWS_TRIED)
-    return any(_is_row(_object_at(text, row.end())) for row in rows)
+    return any(_is_wide_row(_object_at(text, row.end())) for row in rows)
 
 
-def _begins_wide_list(first: Mapping[str, object]) -> bool:
-    """Return whether the first object of a list has a workload, and numbers under versions."""
+def _head_of_wide(first: Fields) -> str:
+    """Return the name of the workload in the first row of a list that else has numbers under versions."""
     heads = [name for name in first if heads_workloads(name)]
     rest = {name: value for name, value in first.items() if name not in heads}
-    return len(heads) == 1 and isinstance(first[heads[0]], str) and _is_row(rest)
+    return heads[0] if len(heads) == 1 and isinstance(first[heads[0]], str) and _is_wide_row(rest) else ""
 
 
-def _read_wide(source: Source, document: object) -> ParsedReport | None:
-    """Return the runs of such a table, or None where the document is none.
-
-    Raise FormatError for a field that cannot be understood.
-    """
-    if isinstance(document, list):
-        first = document[0] if document and isinstance(document[0], dict) else {}
-        head = next((name for name in first if heads_workloads(name)), "")
-        return _read_list(source, document, head) if _begins_wide_list(first) else None
-    if isinstance(document, dict) and (path := _path_of_table(document)) is not None:
-        return _read_object(source, document, path)
-    return None
-
-
-def _read_list(source: Source, items: Sequence[object], head: str) -> ParsedReport:
-    tables: list[tuple[int, str, Mapping[str, object]]] = []
-    for line, item in zip(lines_of_items(source), items, strict=True):
-        if not isinstance(item, dict) or not isinstance(item.get(head), str):
-            raise FormatError(f"a row must be an object with a text as {head!r}", line)
-        tables.append((line, item[head], {name: value for name, value in item.items() if name != head}))
-    return _report_of(read_grid(_grid(head, tables, None), metric_of_sender(source.metric)), {})
-
-
-def _read_object(source: Source, document: Mapping[str, object], path: tuple[str, ...]) -> ParsedReport:
-    table = cast(dict[str, object], document[path[0]] if path else document)
-    lines = lines_of_items(source, *path)
-    columns = {name for row in table.values() if isinstance(row, dict) and _is_row(row) for name in row}
-    tables = [
-        (line, name, row)
-        for line, (name, row) in zip(lines, table.items(), strict=True)
-        if isinstance(row, dict) and (path or not columns.isdisjoint(row))
-    ]
-    found = read_grid(_grid("", tables, _metric(source, document)), metric_of_sender(source.metric))
-    facts = _scalars(document)
-    report = _report_of(found, facts)
-    threads = document.get("threads")
-    if threads is None:
-        return report
-    if isinstance(threads, bool) or not isinstance(threads, int | float | str):
-        raise FormatError("'threads' must be a number", line_of(source, "threads"))
-    count = whole_number(threads, "threads", line_of(source, "threads") or 1)
-    return replace(report, runs=tuple(replace(run, threads=count) for run in report.runs))
-
-
-def _path_of_table(document: Mapping[str, object]) -> tuple[str, ...] | None:
+def _path_of_wide(document: Fields) -> tuple[str, ...] | None:
     """Return the path of the rows: ``()`` beside other fields, or ``("results",)`` in one of them."""
-    if _metric_words(document) is None:
+    if _metric_of(document) is None:
         return None
-    if any(isinstance(value, dict) and _is_row(value) for value in document.values()):
+    if any(map(_is_wide_row, document.values())):
         return ()
     within = [
         name
         for name, value in document.items()
-        if isinstance(value, dict) and any(isinstance(row, dict) and _is_row(row) for row in value.values())
+        if isinstance(value, dict) and any(map(_is_wide_row, value.values()))
     ]
     return (within[0],) if len(within) == 1 else None
 
 
-def _metric_words(document: Mapping[str, object]) -> Metric | None:
+def _metric_of(document: Fields) -> Metric | None:
     names = [document.get(name) for name in ("metric", "unit")]
     return next((metric for text in names if isinstance(text, str) and (metric := metric_named(text))), None)
 
 
-def _metric(source: Source, document: Mapping[str, object]) -> Metric | None:
-    metric, unit = _metric_words(document), document.get("unit")
-    if metric is None or not isinstance(unit, str):
-        return metric
-    return metric.in_unit(unit, line_of(source, "unit") or 1)
-
-
-def _grid(head: str, rows: Sequence[tuple[int, str, Mapping[str, object]]], metric: Metric | None) -> Table:
-    columns = tuple(dict.fromkeys(name for _, _, row in rows for name in row))
-    return Table(
-        line=rows[0][0],
-        names=(head, *columns),
-        rows=tuple(
-            TableRow(line, (label, *(_cell(row.get(name), name, line) for name in columns)))
-            for line, label, row in rows
-        ),
-        metric=metric,
-    )
-
-
-def _cell(value: object, name: str, line: int) -> str:
-    """Return a cell as tables have it. Raise FormatError for what is neither a number nor a sign for none."""
-    if value is None:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise FormatError(f"{name[:80]!r} holds no number", line)
-    if isinstance(value, str) and not is_missing(value):
-        raise FormatError(f"{name[:80]!r} holds a text, where a number is meant", line)
-    return str(value)
-
-
-def _is_row(row: Mapping[str, object]) -> bool:
+def _is_wide_row(row: object) -> bool:
     """Return whether there are only numbers, and at least one name is that of a product with its version."""
-    has_version = any(product_and_version(name)[0] and product_and_version(name)[1] for name in row)
-    return has_version and all(
-        meaning_of(name) is None and metric_named(name) is None and _may_be_cell(value)
-        for name, value in row.items()
+    return (
+        isinstance(row, dict)
+        and any(map(_is_version, row))
+        and all(
+            meaning_of(name) is None and metric_named(name) is None and _may_be_cell(value)
+            for name, value in row.items()
+        )
     )
+
+
+def _is_version(name: str) -> bool:
+    return all(product_and_version(name))
 
 
 def _may_be_cell(value: object) -> bool:
