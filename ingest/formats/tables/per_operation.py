@@ -62,7 +62,7 @@ def parse(source: Source) -> ParsedReport:
     runs: dict[str, ParsedRun] = {}
     warnings: list[str] = []
     for block in _blocks(source.lines):
-        found = [_run(block, build, figures) for build, figures in _figures(block).items()]
+        found = [_run(block, build, figures) for build, figures in block.builds.items()]
         warnings += _warnings(block, found)
         for run in found:
             if run.key in runs:
@@ -76,31 +76,38 @@ def parse(source: Source) -> ParsedReport:
 
 
 @dataclass(slots=True)
-class _Table:
-    """The names of columns, and the lines of figures under them with their numbers."""
-
-    head: tuple[str, ...]
-    rows: list[tuple[int, list[str]]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class _Block:
-    """The tables of one workload, whose name stands on ``line``.
+    """The figures of one workload, whose name stands on ``line``: the cells of each build by their columns.
 
     ``has_parts`` says whether the absolute figures stand under a line that calls them so; then relative ones
-    follow, ``ratios`` lines of them, or None before they begin.
+    follow, ``ratios`` lines of them, or None before they begin. Without builds there is one, called ``""``.
     """
 
     name: str
     line: int
-    tables: list[_Table] = field(default_factory=list)
+    builds: dict[str, dict[str, "_Cell"]] = field(default_factory=dict)
+    rows: int = 0
     has_parts: bool = False
     ratios: int | None = None
 
     @property
     def is_cut(self) -> bool:
-        rows = sum(len(table.rows) for table in self.tables)
-        return self.has_parts and (self.ratios is None or self.ratios < rows - 1)
+        return self.has_parts and (self.ratios is None or self.ratios < self.rows - 1)
+
+    def add(self, head: Sequence[str], words: Sequence[str], line: int) -> None:
+        """Add a line of figures. Raise FormatError where it does not fit to its head, or was there before."""
+        if len(words) != len(head):
+            raise FormatError(f"{counted(len(words), 'cell')} under {counted(len(head), 'column')}", line)
+        self.rows += 1
+        cells = {name: _Cell(word, line) for name, word in zip(head, words, strict=True)}
+        build = cells.pop(_BUILD, _Cell("", line)).text
+        if "samp" in cells:
+            tool = "vmstat" if _TOOLS["vmstat"].intersection(head) else "iostat"
+            cells[f"{tool}_samples"] = cells.pop("samp")
+        figures = self.builds.setdefault(build, {})
+        if again := next((name for name in cells if name in figures), None):
+            raise FormatError(f"a second {again}; the first stands on line {figures[again].line}", line)
+        figures.update(cells)
 
 
 def _is_head(words: Sequence[str]) -> bool:
@@ -108,49 +115,29 @@ def _is_head(words: Sequence[str]) -> bool:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
-    block, table = _Block("", 1), None
-    for number_, text in enumerate(lines, start=1):
+    block = _Block("", 1)
+    head: Sequence[str] = ()
+    in_ratios = False
+    for line, text in enumerate(lines, start=1):
         words = text.split()
         if not words or words == _TITLE.split():
-            table = None
+            head, in_ratios = (), False
         elif words[0] == "---":
-            table = None
+            head, in_ratios = (), words[1:2] == ["relative"]
             block.has_parts = True
-            block.ratios = 0 if words[1:2] == ["relative"] else None
-        elif block.ratios is not None and len(words) > 1:
+            block.ratios = 0 if in_ratios else None
+        elif in_ratios and block.ratios is not None and len(words) > 1:
             block.ratios += 1
         elif _is_head(words):
-            table = _Table(tuple(words))
-            block.tables.append(table)
-        elif table is not None:
-            table.rows.append((number_, words))
+            head = words
+        elif head:
+            block.add(head, words, line)
         elif _TWO_THREAD_COUNTS.fullmatch(" ".join(words)):
-            raise FormatError("the rows were measured at two thread counts; send them one by one", number_)
+            raise FormatError("the rows were measured at two thread counts; send them one by one", line)
         elif words[0] != "base1":
             yield block
-            block = _Block(" ".join(words), number_)
+            block = _Block(" ".join(words), line)
     yield block
-
-
-def _figures(block: _Block) -> dict[str, dict[str, "_Cell"]]:
-    """Return the cells of each build by their columns; without builds there is one, called ``""``."""
-    builds: dict[str, dict[str, _Cell]] = {}
-    for table in block.tables:
-        for line, words in table.rows:
-            if len(words) != len(table.head):
-                raise FormatError(
-                    f"{counted(len(words), 'cell')} under {counted(len(table.head), 'column')}", line
-                )
-            cells = {head: _Cell(word, line) for head, word in zip(table.head, words, strict=True)}
-            build = cells.pop(_BUILD, _Cell("", line)).text
-            if "samp" in cells:
-                tool = "vmstat" if _TOOLS["vmstat"].intersection(table.head) else "iostat"
-                cells[f"{tool}_samples"] = cells.pop("samp")
-            figures = builds.setdefault(build, {})
-            if again := next((head for head in cells if head in figures), None):
-                raise FormatError(f"a second {again}; the first stands on line {figures[again].line}", line)
-            figures.update(cells)
-    return builds
 
 
 @dataclass(frozen=True, slots=True)

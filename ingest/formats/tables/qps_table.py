@@ -14,7 +14,7 @@ from ingest.formats.documents import blocks_of_head, document_blocks
 from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
-from ingest.formats.tables.column_blocks import find_column_block
+from ingest.formats.tables.column_blocks import begins_column_block, read_column_block
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, table_of_nothing
 from ingest.formats.tables.entries import distinct_runs, warnings_of_points, warnings_of_repetitions
@@ -30,7 +30,6 @@ from ingest.formats.tables.nameless import (
 from ingest.formats.tables.reading import read_columns
 from ingest.formats.tables.table import Table, TableRow, title_fact
 
-_LINES_ABOVE_TABLE = 10
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
 _JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
@@ -43,7 +42,7 @@ def recognise(head: bytes) -> bool:
     if _JSON.match(head) or bexhoma.recognise(head):
         return False
     lines = _lines(head)
-    if _RELATIVE.match(lines[0]) or find_column_block(lines, _LINES_ABOVE_TABLE):
+    if _RELATIVE.match(lines[0]) or begins_column_block(lines):
         return True
     return any_table(blocks_of_head(head), lines) or bool(rows_without_names(lines[:-1]))
 
@@ -140,9 +139,10 @@ def parse(source: Source) -> ParsedReport:
 
 
 def _report(lines: Sequence[str], sent: Metric | None) -> ParsedReport:
-    if block := find_column_block(lines, _LINES_ABOVE_TABLE):
-        found, titles = block.read(lines, sent)
-        return ParsedReport(distinct_runs(found.entries), facts=title_fact(titles), warnings=found.warnings)
+    if begins_column_block(lines):
+        found, table = read_column_block(lines, sent)
+        facts = title_fact(table.titles)
+        return ParsedReport(distinct_runs(found.entries), facts=facts, warnings=found.warnings)
     if report := read_document(lines, sent):
         return report
     if rows := rows_without_names(lines):

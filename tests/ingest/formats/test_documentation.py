@@ -42,7 +42,7 @@ def test_every_companion_format_has_a_heading(name):
 
 
 def test_every_example_stands_in_a_fixture():
-    files = [path.read_text(errors="replace") for path in FIXTURES.glob("*/*")]
+    files = [path.read_text(errors="replace") for path in FIXTURES.rglob("*.*")]
     for example in re.findall(r"^```text\n(.*?)^```$", ABOUT_FORMATS, re.MULTILINE | re.DOTALL):
         for line in example.splitlines():
             assert any(line in text for text in files), line
