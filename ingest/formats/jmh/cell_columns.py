@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ingest.formats.documents import table_cells
 from ingest.formats.jmh.numbers import NUMBER_WITH_BLANKS
 from ingest.formats.jmh.results import MODES, scale_of, score_scale
-from ingest.formats.jmh.table import UNIT, NumberText, TextRow, is_count, number_text, with_usual_signs
+from ingest.formats.jmh.table import UNIT, NumberText, ScoreRow, is_count, number_text, with_usual_signs
 from ingest.formats.outputs import MAX_THREADS
 
 # The first line of JMH's own CSV.
@@ -46,7 +46,7 @@ _MODE_WORDS = {
     "singleshotinvocation": "ss",
 }
 _SEPARATORS = "\t|;,"
-_LABEL = re.compile(r"(?P<benchmark>[^\s:]+):(?P<label>\S+)")
+_LABEL = re.compile(r"(?P<benchmark>[^\s:]+):(?P<label>\S.*)")
 _NUMBER_CELL = re.compile(
     rf"(?:(?P<score>{NUMBER_WITH_BLANKS})(?: ± (?P<error>{NUMBER_WITH_BLANKS}))?)?(?: ?{UNIT})?"
 )
@@ -80,7 +80,7 @@ class CellColumns:
     def has_mode(self) -> bool:
         return self.mode is not None
 
-    def row(self, cells: Sequence[str]) -> TextRow | None:
+    def row(self, cells: Sequence[str]) -> ScoreRow | None:
         """Return the row that the cells are; None where they are none."""
         if any(cell.strip() for cell in cells[self.width :]):
             return None
@@ -93,7 +93,7 @@ class CellColumns:
         if not name or number is None or is_odd or (self.has_mode and mode is None):
             return None
         labelled = _LABEL.fullmatch(name)
-        return TextRow(
+        return ScoreRow(
             benchmark=labelled["benchmark"] if labelled else name,
             label=labelled["label"] if labelled else "",
             params={name: " ".join(cells[place].split()) for name, place in self.places.items()},

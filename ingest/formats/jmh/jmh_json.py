@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn, Self
+from typing import NoReturn, Self, cast
 
 from ingest.formats.jmh.results import (
     MAX_COUNT,
@@ -51,9 +51,13 @@ def parse(source: Source) -> ParsedReport:
 
     Raise FormatError, with the line, for broken JSON and for values that JMH does not write.
     """
-    benchmarks = [_benchmark(entry) for entry in _Node(source, (), load(source)).items()]
-    results = [_result(benchmark, benchmark.score) for benchmark in benchmarks if benchmark.score]
-    unmeasured = [benchmark.workload for benchmark in benchmarks if not benchmark.score]
+    results, unmeasured = [], []
+    for entry in _Node(source, (), load(source)).items():
+        name, params, mode = _identity(entry)
+        if score := _measured(entry.get("primaryMetric"), is_primary=True):
+            results.append(_result(entry, name, params, mode, score))
+        else:
+            unmeasured.append(workload_name(name, params, mode))
     if not results:
         reason = f"the score of {unmeasured[0]} is NaN" if unmeasured else "the list is empty"
         raise FormatError(f"no benchmark was measured: {reason}", line=1)
@@ -102,7 +106,7 @@ class _Node:
             self.refuse("must be a text")
         return self.value
 
-    def whole(self, *, least: int, most: int) -> int:
+    def whole(self, *, least: int = 0, most: int = MAX_COUNT) -> int:
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.refuse("must be a whole number")
         if not least <= self.value <= most:
@@ -110,7 +114,13 @@ class _Node:
         return self.value
 
     def number(self) -> float | None:
-        """Return a number; None where JMH has none and writes ``"NaN"``."""
+        """Return a number that is not negative; None where JMH has none and writes ``"NaN"``."""
+        number = self.signed_number()
+        if number is not None and number < 0:
+            self.refuse("is negative")
+        return number
+
+    def signed_number(self) -> float | None:
         if self.value in _NO_NUMBER:
             return None
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
@@ -120,9 +130,8 @@ class _Node:
         return float(self.value)
 
     def pair(self) -> tuple[float, float]:
-        """Return two numbers, neither below 0."""
         match [item.number() for item in self.items()]:
-            case [float(first), float(second)] if first >= 0 and second >= 0:
+            case [float(first), float(second)]:
                 pair = first, second
             case _:
                 self.refuse("must be a list of two numbers, a time and a count")
@@ -132,67 +141,34 @@ class _Node:
         return type(self)(self.source, (*self.path, part), value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Benchmark:
-    """One entry of the list; without a score where JMH measured none."""
-
-    entry: _Node
-    primary: _Node
-    name: str
-    params: dict[str, str]
-    mode: str | None
-    unit: str
-    scale: UnitScale
-    score: Score | None
-
-    @property
-    def workload(self) -> str:
-        return workload_name(self.name, self.params, self.mode)
-
-
 # Fork, iteration, and how often each time was seen in it, in the unit of the file.
 _Samples = tuple[int, int, list[tuple[float, float]]]
 
 
-def _benchmark(entry: _Node) -> _Benchmark:
+def _identity(entry: _Node) -> tuple[str, dict[str, str], str | None]:
     name, params, mode = entry.get("benchmark"), entry.find("params"), entry.find("mode")
     if not name.text().strip():
         name.refuse("is empty")
-    primary = entry.get("primaryMetric")
-    score = _measured(primary)
-    unit = primary.get("scoreUnit")
-    scale = score_scale(unit.text())
-    if not scale:
+    values = {name: value.text() for name, value in params.members().items()} if params else {}
+    return name.text(), values, mode.text() if mode else None
+
+
+def _measured(metric: _Node, *, is_primary: bool = False) -> Score | None:
+    unit = metric.get("scoreUnit")
+    if is_primary and not score_scale(unit.text()):
         unit.refuse("is neither a time per operation nor operations per time")
-    return _Benchmark(
-        entry=entry,
-        primary=primary,
-        name=name.text(),
-        params={name: value.text() for name, value in params.members().items()} if params else {},
-        mode=mode.text() if mode else None,
-        unit=unit.text(),
-        scale=scale,
-        score=score,
-    )
-
-
-def _measured(metric: _Node) -> Score | None:
     score, error = metric.get("score").number(), metric.find("scoreError")
     half = error.number() if error else None
-    if error and half is not None and half < 0:
-        error.refuse("is negative")
     if score is None:
         return None
-    if score < 0:
-        metric.get("score").refuse("is negative")
     interval = None if half is None else _confidence(metric, score) or interval_around(score, half)
-    return Score(score, metric.get("scoreUnit").text(), interval)
+    return Score(score, unit.text(), interval)
 
 
 def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
     """Return the interval that the file gives; None where JMH has none."""
     found = metric.find("scoreConfidence")
-    match [bound.number() for bound in found.items()] if found else []:
+    match [bound.signed_number() for bound in found.items()] if found else []:
         case [float(low), float(high)]:
             if found and not low - _ROUNDING * abs(low) <= score <= high + _ROUNDING * abs(high):
                 found.refuse("does not hold the score")
@@ -200,60 +176,48 @@ def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
     return None
 
 
-def _result(benchmark: _Benchmark, score: Score) -> Result:
-    threads = benchmark.entry.find("threads")
-    samples = _samples(benchmark.primary)
+def _result(entry: _Node, name: str, params: dict[str, str], mode: str | None, score: Score) -> Result:
+    primary, threads = entry.get("primaryMetric"), entry.find("threads")
+    scale = cast(UnitScale, score_scale(score.unit))
+    samples = _samples(primary)
+    metrics: dict[str, Score] = {}
+    # In other modes the percentiles are those of iterations.
+    percentiles = primary.find("scorePercentiles") if mode == "sample" else None
+    for percentile in PERCENTILES if percentiles else ():
+        node = percentiles.find(str(percentile)) if percentiles else None
+        if node and (number := node.number()) is not None:
+            metrics[score_percentile(percentile)] = Score(number, score.unit)
+    secondary = entry.find("secondaryMetrics")
+    for label, metric in secondary.members().items() if secondary else ():
+        if measured := _measured(metric):
+            metrics[metric_name(label, name.rpartition(".")[2])] = measured
     return Result(
-        benchmark=benchmark.name,
-        params=benchmark.params,
-        mode=benchmark.mode,
+        benchmark=name,
+        params=params,
+        mode=mode,
         score=score,
         threads=threads.whole(least=1, most=MAX_THREADS) if threads else None,
-        secondary={**_percentiles(benchmark), **_secondary(benchmark)},
-        options=_options(benchmark.entry),
-        environment=_environment(benchmark.entry),
-        iterations=_iterations(benchmark, samples),
-        histogram=_histogram(samples, benchmark.scale),
+        secondary=metrics,
+        options=_options(entry),
+        environment=_environment(entry),
+        iterations=_iterations(primary, samples, scale.factor),
+        histogram=_histogram(samples, scale.factor),
     )
-
-
-def _percentiles(benchmark: _Benchmark) -> dict[str, Score]:
-    """Return the percentiles of sampled operations; in other modes they are those of iterations."""
-    printed = benchmark.primary.find("scorePercentiles")
-    if benchmark.mode != "sample" or not printed:
-        return {}
-    percentiles: dict[str, Score] = {}
-    for percentile in PERCENTILES:
-        node = printed.find(str(percentile))
-        number = node.number() if node else None
-        if node and number is not None:
-            if number < 0:
-                node.refuse("is negative")
-            percentiles[score_percentile(percentile)] = Score(number, benchmark.unit)
-    return percentiles
-
-
-def _secondary(benchmark: _Benchmark) -> dict[str, Score]:
-    """Return the metrics of profilers and auxiliary counters, except those whose score is NaN."""
-    metrics = benchmark.entry.find("secondaryMetrics")
-    found = {label: _measured(metric) for label, metric in metrics.members().items()} if metrics else {}
-    method = benchmark.name.rpartition(".")[2]
-    return {metric_name(label, method): measured for label, measured in found.items() if measured}
 
 
 def _options(entry: _Node) -> dict[str, Fact]:
     options: dict[str, Fact] = {}
     if forks := entry.find("forks"):
-        options["forks"] = forks.whole(least=0, most=MAX_COUNT)
+        options["forks"] = forks.whole()
     for phase in ("warmup", "measurement"):
         iterations = entry.find(f"{phase}Iterations")
         time = entry.find(f"{phase}Time")
         batch_size = entry.find(f"{phase}BatchSize")
         options |= phase_options(
             phase,
-            iterations=iterations.whole(least=0, most=MAX_COUNT) if iterations else None,
+            iterations=iterations.whole() if iterations else None,
             time=time.text() if time else None,
-            batch_size=batch_size.whole(least=0, most=MAX_COUNT) if batch_size else None,
+            batch_size=batch_size.whole() if batch_size else None,
         )
     return options
 
@@ -267,14 +231,14 @@ def _environment(entry: _Node) -> dict[str, Fact]:
     return environment
 
 
-def _iterations(benchmark: _Benchmark, samples: list[_Samples]) -> tuple[Row, ...]:
+def _iterations(primary: _Node, samples: list[_Samples], factor: float) -> tuple[Row, ...]:
     """Return fork, iteration and score from ``rawData``, which has a list of scores for each fork.
 
     Where operations were sampled it is their mean time, as JMH prints it.
     """
-    raw, factor = benchmark.primary.find("rawData"), benchmark.scale.factor
+    raw = primary.find("rawData")
     scores = (
-        (fork, iteration, score.number())
+        (fork, iteration, score.signed_number())
         for fork, iterations in enumerate(raw.items() if raw else (), start=1)
         for iteration, score in enumerate(iterations.items(), start=1)
     )
@@ -298,10 +262,10 @@ def _samples(primary: _Node) -> list[_Samples]:
     ]
 
 
-def _histogram(samples: list[_Samples], scale: UnitScale) -> tuple[Row, ...]:
+def _histogram(samples: list[_Samples], factor: float) -> tuple[Row, ...]:
     """Return latency in ms and count over all forks and iterations, ascending."""
     total: defaultdict[float, float] = defaultdict(float)
     for _, _, counts in samples:
         for time, count in counts:
             total[time] += count
-    return tuple((time * scale.factor / 1e6, count) for time, count in sorted(total.items()))
+    return tuple((time * factor / 1e6, count) for time, count in sorted(total.items()))

@@ -159,48 +159,25 @@ class _Log:
 
     def refusal(self) -> FormatError:
         """Return why no benchmark was measured."""
-        last = max(self.last_line, 1)
         blocks = [block for execution in self.executions for block in execution.blocks]
-        entries = [entry for execution in self.executions for entry in execution.entries]
-        failed = next((block for block in blocks if block.failure), None)
-        if failed and failed.failure:
-            reason = f"{failed.workload} failed: {failed.failure.reason}"
-            return FormatError(f"no benchmark was measured; {reason}", failed.failure.line)
+        tables = [execution.table for execution in self.executions if execution.table]
+        for block in blocks:
+            if block.failure:
+                reason = f"{block.workload} failed: {block.failure.reason}"
+                return FormatError(f"no benchmark was measured; {reason}", block.failure.line)
         if self._trouble:
             return FormatError(f"no benchmark was measured: {self._trouble.reason}", self._trouble.line)
-        if scoreless := next((entry for entry in entries if not entry.printed), None):
+        for entry in (entry for execution in self.executions for entry in execution.entries):
             return FormatError(
-                f"only what profilers measured of {scoreless.workload}, without its score; "
-                "send the output or the table that has the scores too",
-                scoreless.line,
+                f"no benchmark was measured; {entry.workload} was left out: {entry.problem}", entry.line
             )
-        if entries:
-            problem = entries[0].problem.removeprefix("its score ")
-            return FormatError(f"the score of {entries[0].workload} {problem}", entries[0].line)
-        tables = [execution.table for execution in self.executions if execution.table]
-        for table in tables:
-            for number, line in table.others[:1]:
-                return FormatError(f"not a row of JMH's table: {quoted(line.strip())}", number)
-        if tables and not blocks:
-            return FormatError(
-                "the head of JMH's table, and no row below it; did JMH finish?", tables[-1].line
-            )
-        if blocks and all(block.is_headless for block in blocks):
-            return FormatError(
-                f"only what profilers measured of {blocks[0].benchmark}, without its score; "
-                "send the output or the table that has the scores too",
-                last,
-            )
-        if blocks:
-            return FormatError(f"no result of {blocks[-1].workload}; did JMH finish?", last)
-        if self._headers:
-            return FormatError(
-                "JMH's settings, and no score of a benchmark; pictures and ratios are not read: send the "
-                "table that JMH prints at its end, or its JSON (-rf json)",
-                last,
-            )
+        for number, line in (row for table in tables for row in table.others):
+            return FormatError(f"not a row of JMH's table: {quoted(line.strip())}", number)
+        benchmark = blocks[-1].workload if blocks else "a benchmark"
         return FormatError(
-            "versions and settings of JMH, but no result of a benchmark; did JMH finish?", last
+            f"no score of {benchmark}; did JMH finish? Send the table that it prints at its end, or "
+            "its JSON (-rf json): pictures and ratios are not read",
+            tables[-1].line if tables and not blocks else max(self.last_line, 1),
         )
 
     def _warnings_of_strays(self) -> Iterator[str]:

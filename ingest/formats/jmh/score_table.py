@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ingest.formats.jmh.cell_columns import CellColumns, cell_columns_of, separator_of, split_line
 from ingest.formats.jmh.numbers import NumberStyle, style_of
 from ingest.formats.jmh.results import MODES, scale_of, score_scale
-from ingest.formats.jmh.table import BenchmarkEntries, ScoreColumns, ScoreRow, TextRow, columns_of
+from ingest.formats.jmh.table import BenchmarkEntries, ScoreColumns, ScoreRow, columns_of
 from ingest.formats.outputs import quoted
 from ingest.formats.report import FormatError, listed
 
@@ -24,7 +24,7 @@ class ScoreTable:
     line: int
     columns: ScoreColumns | CellColumns
     separator: str = ""
-    rows: list[tuple[int, TextRow]] = field(default_factory=list)
+    rows: list[tuple[int, ScoreRow]] = field(default_factory=list)
     others: list[tuple[int, str]] = field(default_factory=list)
     is_headless: bool = False
 
@@ -36,7 +36,7 @@ class ScoreTable:
     def has_mode(self) -> bool:
         return self.columns.has_mode
 
-    def row_of(self, line: str) -> TextRow | None:
+    def row_of(self, line: str) -> ScoreRow | None:
         """Return the row that a line is; None where it is none."""
         if isinstance(self.columns, CellColumns):
             cells = split_line(line, self.separator)
@@ -75,7 +75,7 @@ class ScoreTable:
             if printed is None:
                 self.others.append((number, row.number.score))
             else:
-                entries.add(number, ScoreRow(*row[:5], printed))
+                entries.add(number, row, printed)
         return entries
 
     def warnings(self, *, is_of_jmh: bool) -> Iterator[str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ingest.formats.jmh.numbers import (
-    NOT_A_NUMBER,
     NUMBER,
     NUMBER_WITH_BLANKS,
     NumberStyle,
@@ -21,7 +20,6 @@ from ingest.formats.jmh.results import (
     interval_around,
     is_plausible,
     metric_name,
-    scale_of,
     score_percentile,
     score_scale,
     workload_name,
@@ -51,7 +49,6 @@ _SCORE_WITH_SIGN = re.compile(
 )
 # Two numbers that are none: both of JMH's have decimals.
 _SCORE_WITH_BLANKS = re.compile(rf"(?P<score>[0-9]{{1,3}}(?: [0-9]{{3}})+[.,][0-9]+)(?P<error>) {UNIT}")
-_DECIMAL = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _POWER_OF_TEN = re.compile(r"10\^?(-?[0-9]{1,4})")
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _THREADS = ("Thr", "Threads")
@@ -99,11 +96,19 @@ class NumberText(NamedTuple):
             measured = None if power is None else Score(power, self.unit, None, True)
             return Printed(self.unit, measured, is_lost=power is None)
         error = style.value_of(self.error) if self.error else None
-        return printed_score(style.value_of(self.score), error, self.unit)
+        score = style.value_of(self.score)
+        if score is None:
+            return Printed(self.unit, None)
+        if not is_plausible(score) or not is_plausible(error or 0):
+            return None
+        return Printed(self.unit, Score(score, self.unit, interval_around(score, error)))
 
 
-class TextRow(NamedTuple):
-    """A row as it stands in its table; the others decide how its number is to be read."""
+class ScoreRow(NamedTuple):
+    """A row: of a benchmark, or with a label (``gc.count``, ``p0.50``) of one of its secondary results.
+
+    The other rows of its table decide how its number is to be read.
+    """
 
     benchmark: str
     label: str
@@ -111,21 +116,6 @@ class TextRow(NamedTuple):
     mode: str | None
     threads: int | None
     number: NumberText
-
-
-class ScoreRow(NamedTuple):
-    """A row: of a benchmark, or with a label (``gc.count``, ``p0.50``) of one of its secondary results."""
-
-    benchmark: str
-    label: str
-    params: Mapping[str, str]
-    mode: str | None
-    threads: int | None
-    printed: Printed
-
-    @property
-    def method(self) -> str:
-        return self.benchmark.rpartition(".")[2]
 
 
 @dataclass(slots=True, eq=False)
@@ -190,27 +180,21 @@ class BenchmarkEntries(list[BenchmarkEntry]):
     def __init__(self) -> None:
         super().__init__()
         self._latest: dict[Key, BenchmarkEntry] = {}
-        self._units: set[str] = set()
 
-    def add(self, line: int, row: ScoreRow) -> None:
-        """Take a row. Raise FormatError for a score in a unit that is none of JMH's."""
-        self._units.add(row.printed.unit)
-        key = key_of(row.benchmark, row.params, row.mode)
-        known = self._latest.get(key)
+    def add(self, line: int, row: ScoreRow, printed: Printed) -> None:
+        """Take a row with its number. Raise FormatError for a score in a unit that is none of JMH's."""
+        key = (row.benchmark, applicable(row.params), row.mode)
+        entry = self._latest.get(key)
         if not row.label:
-            _check_score(row, line, known)
-        if known is None or (not row.label and known.printed):
-            known = BenchmarkEntry(line, row.benchmark, row.params, row.mode, row.threads, key)
-            self._latest[key] = known
-            self.append(known)
+            _check_score(row, printed, line, entry)
+        if entry is None or (not row.label and entry.printed):
+            entry = BenchmarkEntry(line, row.benchmark, row.params, row.mode, row.threads, key)
+            self._latest[key] = entry
+            self.append(entry)
         if not row.label:
-            known.printed, known.threads = row.printed, row.threads
-        elif row.printed.measured:
-            known.secondary[metric_name(row.label, row.method)] = row.printed.measured
-
-    def knows(self, unit: str) -> bool:
-        """Return whether a unit is a whole one, not half of one."""
-        return unit in self._units or scale_of(unit) is not None
+            entry.printed, entry.threads = printed, row.threads
+        elif printed.measured:
+            entry.secondary[metric_name(row.label, row.benchmark.rpartition(".")[2])] = printed.measured
 
 
 def warnings_of(entries: Iterable[BenchmarkEntry]) -> Iterator[str]:
@@ -226,20 +210,15 @@ def warnings_of(entries: Iterable[BenchmarkEntry]) -> Iterator[str]:
         yield f"{have} no row for {listed([*metrics])}: the file is cut off, or JMH is an old one"
 
 
-def _check_score(row: ScoreRow, line: int, known: BenchmarkEntry | None) -> None:
-    if row.printed.measured and not score_scale(row.printed.unit):
+def _check_score(row: ScoreRow, printed: Printed, line: int, above: BenchmarkEntry | None) -> None:
+    if printed.measured and not score_scale(printed.unit):
         raise FormatError(
-            f"the unit {row.printed.unit[:40]!r} is neither a time per operation nor operations per time",
-            line,
+            f"the unit {printed.unit[:40]!r} is neither a time per operation nor operations per time", line
         )
-    if known and known.printed and not row.mode:
+    if above and above.printed and not row.mode:
         raise FormatError(
-            f"{known.workload} stands in line {known.line} too, and no column tells them apart", line
+            f"{above.workload} stands in line {above.line} too, and no column tells them apart", line
         )
-
-
-def key_of(benchmark: str, params: Mapping[str, str], mode: str | None) -> Key:
-    return benchmark, applicable(params), mode
 
 
 def applicable(params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -261,7 +240,7 @@ class ScoreColumns:
     has_mode: bool
     counts: tuple[str, ...]
 
-    def row(self, line: str) -> TextRow | None:
+    def row(self, line: str) -> ScoreRow | None:
         """Return the row that a line is; None where it is none."""
         name, *rest = line.split()
         values, mode, numbers = self._parts(rest)
@@ -272,7 +251,7 @@ class ScoreColumns:
             return None
         benchmark, _, label = name.partition(":")
         threads = next((counts[name] for name in _THREADS if name in counts), None)
-        return TextRow(benchmark, label, params, mode, threads, number)
+        return ScoreRow(benchmark, label, params, mode, threads, number)
 
     def _parts(self, rest: list[str]) -> tuple[list[str], str | None, list[str]]:
         """Return the words of the parameters, the mode, and the words of the numbers.
@@ -349,6 +328,8 @@ def with_usual_signs(text: str) -> str:
 
     A remark in parentheses and the signs of bold text, which somebody added, are left out.
     """
+    if text.replace(".", "", 1).isdecimal():
+        return text
     text = _REMARK.sub(" ", _ERROR_SIGN.sub(" ± ", " ".join(text.split())))
     return " ".join(_ABOUT_SIGN.sub(" ≈ ", text).replace("’", "'").replace("**", "").split())
 
@@ -364,26 +345,8 @@ def printed_number(text: str) -> Printed | None:
         return None
 
 
-def printed_score(score: float | None, error: float | None, unit: str) -> Printed | None:
-    """Return a score with its error; None where one of them is too large to have been measured."""
-    if score is None:
-        return Printed(unit, None)
-    if not is_plausible(score) or not is_plausible(error or 0):
-        return None
-    return Printed(unit, Score(score, unit, interval_around(score, error)))
-
-
-def is_decimal(text: str) -> bool:
-    return text in NOT_A_NUMBER or _DECIMAL.fullmatch(text) is not None
-
-
 def is_count(text: str) -> bool:
     return len(text) <= 9 and text.isascii() and text.isdecimal()
-
-
-def decimal(text: str) -> float | None:
-    """Return the number that a decimal text is, with a decimal point or comma; None for NaN and Infinity."""
-    return None if text in NOT_A_NUMBER else float(text.replace(",", "."))
 
 
 def _power_of_ten(text: str) -> float | None:

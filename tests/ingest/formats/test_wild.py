@@ -31,8 +31,8 @@ REFUSED_WITH_REASON = {
     "cosminsaracil_*mongodb_initial_load.txt": "not one operation was completed",
     "cosminsaracil_*mongodb_url_test*": "the clock of the machine was set back",
     # no result: pictures, links, commands, the log of a server; queries without a rate
-    "fabienrenaud_*__README.md": "no score of a benchmark; pictures and ratios are not read",
-    "fabienrenaud_*archive_all-runs.md": "no score of a benchmark; pictures and ratios are not read",
+    "fabienrenaud_*__README.md": "no score of a benchmark; did JMH finish?",
+    "fabienrenaud_*archive_all-runs.md": "no score of a benchmark; did JMH finish?",
     "centminmod*": "no report of sysbench behind its banner, only",
     "*fbmy56_o.ini.cx6a": "not a result file",
     "oceanbase_*alter-tenant.md": "not a result file",

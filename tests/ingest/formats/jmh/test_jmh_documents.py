@@ -322,7 +322,7 @@ def test_results_without_header_and_table_are_read():
 
 def test_what_a_profiler_measured_is_no_result_without_a_score():
     error = refusal('Secondary result "org.acme.A.b:·perf":\nPerf stats:\n  24 692,90 msec task-clock\n')
-    assert error.message.startswith("only what profilers measured of org.acme.A.b, without its score")
+    assert error.message.startswith("no score of org.acme.A.b; did JMH finish?")
 
 
 def test_a_document_cut_within_a_table_is_refused_or_says_so():
@@ -442,7 +442,7 @@ def test_what_profilers_measured_in_a_table_of_its_own_belongs_to_the_scores_abo
         ("score", 2000),
         ("gc.alloc.rate.norm", 2.0),
     ]
-    assert "only what profilers measured of a.b avgt, without its score" in refusal(rows + "\n").message
+    assert "a.b avgt was left out: no row has its score" in refusal(rows + "\n").message
 
 
 @pytest.mark.parametrize(
