@@ -2,9 +2,9 @@
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
 ``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats, but for one
-with tables beside what a tool printed. A format may also have ``near_miss(lines: Sequence[str]) -> NearMiss |
-None``, which says of the lines of a file that no format recognises what they lack to be its own, and
-``recognise_numbers(head: bytes) -> bool``, which is asked where the sender says what the numbers are.
+with tables beside what a tool printed. A format may also have ``recognise_numbers(head: bytes) -> bool``,
+which is asked where the sender says what the numbers are. What a file that no format recognises lacks is told
+by ``unread_texts``.
 """
 
 import importlib
@@ -99,7 +99,7 @@ def _recognise(source: Source) -> tuple[Source, list[str]]:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"
         )
-    raise refusal(source.head, FORMATS)
+    raise refusal(source.head)
 
 
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from benchdash.results.readings import Reading, reading
 from ingest.formats.outputs import bounded, missing_line_end, whole_lines
-from ingest.formats.report import FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
@@ -37,7 +37,6 @@ _TIMING = re.compile(
 )
 _ROW = re.compile(r"[ \t]*(< |>= )?(-?[0-9]{1,19}) \|([@ ]{0,40})[ \t]+([0-9]{1,19})[ \t]*")
 _OF_THE_TOOL = re.compile(r"\s*+(dtrace: .*|\^C.*|CPU\s+ID\s.*|[#$%]?\s*+(?:sudo\s++)?dtrace\s.*)?")
-_MARK = re.compile(r"^dtrace: |^CPU +ID +FUNCTION:NAME")
 _UNITS_IN_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 _UNITS = {
     **dict.fromkeys(("ns", "nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
@@ -92,15 +91,6 @@ class _Table:
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that DTrace printed."""
-    return NearMiss.by(
-        _MARK,
-        lines,
-        "no distribution is in it; let the script print quantize() of the times, or each time as a number",
-    )
 
 
 def parse(source: Source) -> ParsedReport:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.go_measurements import go_fields, go_times
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, in_order, option, read_runs, whole_lines
-from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import names_a_secret
 
@@ -30,7 +30,6 @@ _PROPERTY = re.compile(r'"([\w.-]{1,60})"="([^"]{0,200})"')
 _COMMAND = re.compile(r"\bgo-ycsb\s+(load|run)\s+(\w{1,40})\b(.{0,4000})")
 _FILE = re.compile(r"\s-P[ =]?(\S{1,300})")
 _THREADS = re.compile(r"\s(?:--threads|-p ?threadcount)[ =]?([0-9]{1,7})(?!\S)")
-_OTHER_STYLE = re.compile(r"\|\s*OPERATION\s*\|\s*TAKES.?S|\"Operation\": ?\"(?:READ|UPDATE|INSERT|TOTAL)\"")
 _TOTAL = "TOTAL"
 _IN_ORDER = ("latency_min", "latency_avg", "latency_max")
 # Counted as a read and an update too.
@@ -42,13 +41,6 @@ _Block = dict[tuple[str, bool], dict[str, float]]
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say of the other styles of output that the plain one is read."""
-    return NearMiss.by(
-        _OTHER_STYLE, lines, "its output is a table or JSON; run it with '-p outputstyle=plain'"
-    )
 
 
 def parse(source: Source) -> ParsedReport:

@@ -7,7 +7,7 @@ A file holds one result, or several where a script went through numbers of virtu
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,7 +23,7 @@ from ingest.formats.outputs import (
     read_runs,
     whole_lines,
 )
-from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
 _RECOGNISED = re.compile(
@@ -33,7 +33,6 @@ _RECOGNISED = re.compile(
     re.MULTILINE,
 )
 
-_RATES = re.compile(r"\bNOPM\b|\bhammerdb", re.IGNORECASE)
 _TEXT_OF_LIST = re.compile(r'"((?:[^"\\]|\\.){0,400})"')
 _USER = re.compile(r"Vuser ([0-9]{1,7}):(.*)")
 _RESULT = re.compile(
@@ -90,16 +89,6 @@ _NO_TPROC_H = "TPROC-H is not read, only TPROC-C is"
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that have rates as HammerDB prints them."""
-    return NearMiss.by(
-        _RATES,
-        lines,
-        "a line such as 'TEST RESULT : System achieved 124500 NOPM from 287600 PostgreSQL TPM' is missing; "
-        "send the log of HammerDB, or what its command line printed",
-    )
 
 
 def parse(source: Source) -> ParsedReport:

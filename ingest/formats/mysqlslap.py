@@ -13,7 +13,7 @@ from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.cells import number, whole_number
 from ingest.formats.outputs import bounded, given_twice, in_order, quoted, whole_lines
 from ingest.formats.places import told_apart
-from ingest.formats.report import Fact, FormatError, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
 _AVERAGE = "Average number of seconds to run all queries"
@@ -32,7 +32,6 @@ _CSV_TEXT = (
     r",([0-9]+\.[0-9]{3}),([0-9]+\.[0-9]{3}),([0-9]+\.[0-9]{3}),([0-9]+),([0-9]+)"
 )
 _CSV = re.compile(_CSV_TEXT)
-_MARK = re.compile(rf"\b(?:mysqlslap|mariadb-slap)\b|{_LEAST}|{_GREATEST}|{_CLIENTS}|{_QUERIES}")
 _MESSAGE = re.compile(r"(?:\S*/)?(?:mysqlslap|mariadb-slap)(?:\.exe)?: (.+)")
 _HARMLESS = ("[Warning]", "[Note]", "Warning", "Deprecated program name")
 _BEGINS = re.compile(
@@ -53,16 +52,6 @@ _GIVEN_UP_AFTER_S = (1.0, 1.05)
 
 def recognise(head: bytes) -> bool:
     return _BEGINS.search(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that call mysqlslap or have a part of its report."""
-    return NearMiss.by(
-        _MARK,
-        lines,
-        f"the line '{_AVERAGE}: ... seconds' is missing; send the whole block "
-        "'Benchmark', or a line of --csv",
-    )
 
 
 def parse(source: Source) -> ParsedReport:

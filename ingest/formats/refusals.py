@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ingest.budget import check_budget
-from ingest.formats.foreign_tools import EXAMPLE_HEAD, refusal_of_foreign_tool
 from ingest.formats.report import FormatError, NearMiss
+from ingest.formats.tables import qps_table
+from ingest.formats.unread_texts import EXAMPLE_HEAD, INCOMPLETE_TEXTS, refusal_of_foreign_tool
 
 _JSON_SHAPES = (
     "read are the JSON of JMH (-rf json), YCSB's, and a list of results such as "
@@ -19,16 +20,16 @@ _MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
 _HTML_TABLE = re.compile(r"<t[rd]\b[^<>]*>", re.IGNORECASE)
 
 
-def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
+def refusal(source_head: bytes) -> FormatError:
     """Return the error for a file that none of the formats recognises.
 
-    Where several of them have a ``near_miss``, the one with most marks counts.
+    The nearest format is the one with most marks.
     """
     head = source_head.decode("utf-8", "replace")
     lines = head.removesuffix("\n").split("\n")
     if foreign := refusal_of_foreign_tool(head):
         return foreign
-    if nearest := _nearest(lines, formats):
+    if nearest := _nearest(lines):
         name, miss = nearest
         return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
     if _JSON.match(head):
@@ -45,12 +46,14 @@ def refusal(source_head: bytes, formats: Mapping[str, object]) -> FormatError:
     return _refusal_of_text(lines)
 
 
-def _nearest(lines: Sequence[str], formats: Mapping[str, object]) -> tuple[str, NearMiss] | None:
+def _nearest(lines: Sequence[str]) -> tuple[str, NearMiss] | None:
     misses = []
-    for name, format_ in formats.items():
+    for text in INCOMPLETE_TEXTS:
         check_budget()
-        if (look := getattr(format_, "near_miss", None)) and (miss := look(lines)):
-            misses.append((name, miss))
+        if miss := text.near_miss(lines):
+            misses.append((text.format, miss))
+    if miss := qps_table.near_miss(lines):
+        misses.append(("qps_table", miss))
     return max(misses, key=lambda pair: pair[1].marks, default=None)
 
 

@@ -1,6 +1,5 @@
 """What a format gives: a parsed report, or an error that names the line."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -53,12 +52,6 @@ class NearMiss:
     message: str
     line: int | None = None
     marks: int = 1
-
-    @classmethod
-    def by(cls, mark: re.Pattern[str], lines: Sequence[str], message: str) -> "NearMiss | None":
-        """Return the near miss of lines in which a mark of the format is found, None where it is not."""
-        found = [number for number, line in enumerate(lines, start=1) if mark.search(line)]
-        return cls(message, found[0], len(found)) if found else None
 
 
 @dataclass(frozen=True, slots=True)

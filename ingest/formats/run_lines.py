@@ -10,17 +10,16 @@ holds ``name=value`` pairs parted by blanks, or ``base``. What is neither stays 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading, known_metric, reading
 from ingest.formats.json_source import load_lines
-from ingest.formats.report import FormatError, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
 _TIMES = ("time", "started_at")
 _LATENCY = re.compile(r"lat_(\w+)_ms")
-_MAX_LINES_TRIED = 20
 _COUNTS = {"events": "total_events", "total_time_s": "total_time"}
 _COUNTED_IN_SECONDS = {"errors": "errors_per_s", "reconnects": "reconnects_per_s"}
 
@@ -33,19 +32,6 @@ def recognise(head: bytes) -> bool:
         and "query" not in fields
         and not isinstance(fields.get("qps"), dict)
     )
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what objects of JSON, one on each line, lack to be runs."""
-    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()][:_MAX_LINES_TRIED]
-    objects = [(number, fields) for number, line in filled if (fields := _object(line))]
-    if len(objects) < max(2, len(filled) - 1):
-        return None
-    line, fields = objects[0]
-    wanted = (
-        "a time in 'time' or 'started_at'" if fields.keys().isdisjoint(_TIMES) else "a rate in 'tps' or 'qps'"
-    )
-    return NearMiss(f"each line is an object of JSON, and the first one has not {wanted}", line, len(objects))
 
 
 def _object(line: str) -> Mapping[str, object]:

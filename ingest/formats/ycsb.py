@@ -31,7 +31,7 @@ from ingest.formats.outputs import (
     option,
     read_runs,
 )
-from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import names_a_secret
 
@@ -59,10 +59,6 @@ _RECOGNISED = re.compile(
 )
 _STATUS_IN_HEAD = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3} [0-9]{1,9} sec: [0-9]{1,18} operations;")
 
-_MARK = re.compile(
-    r"\b(?:site|com\.yahoo)\.ycsb\b|\bworkloads/workload[a-f]\b|(?:Average|Percentile)Latency\([um]s\)"
-    r"|^\[(?:READ|UPDATE|INSERT|SCAN|OVERALL)\]"
-)
 _COMMAND = re.compile(r"Command line: (.*)")
 _CLIENT = re.compile(r"(?>\S*?java\b).{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
 # What somebody typed, as a document shows it above what it printed.
@@ -102,16 +98,6 @@ _NOT_OF_THE_WORKLOAD = frozenset({"exportfile", "exporter", "status.interval", "
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.search(head) is not None or _STATUS_IN_HEAD.search(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that are of YCSB, or have its figures in another shape."""
-    return NearMiss.by(
-        _MARK,
-        lines,
-        "its report is missing, which begins with '[OVERALL], RunTime(ms), ...'; send what the client "
-        "printed, or the file of the property 'exportfile'",
-    )
 
 
 def parse(source: Source) -> ParsedReport:

@@ -6,7 +6,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading, reading
@@ -14,16 +14,13 @@ from ingest.formats.benchbase.rates import rate_readings
 from ingest.formats.benchbase.servers import product_and_version
 from ingest.formats.json_source import line_of, load
 from ingest.formats.outputs import MAX_THREADS, in_order, option
-from ingest.formats.report import Fact, FormatError, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
 _THROUGHPUT, _GOODPUT = "Throughput (requests/second)", "Goodput (requests/second)"
 _TIMES = "Latency Distribution"
 _RECOGNISED = re.compile(rb'\A\s*\{[\s\S]*"(?:Throughput \(requests/second\)|Latency Distribution)"\s*:')
-_OTHER_FILES = re.compile(
-    r"Time \(seconds\),.*Throughput \(requests/second\),|Transaction Type Index,.*Latency \(microseconds\)"
-)
 _TIME = re.compile(r"(?:(Minimum|Median|Average|Maximum)|([0-9]{1,2})th Percentile) Latency \(microseconds\)")
 _STATISTICS = {"Minimum": "min", "Median": "p50", "Average": "avg", "Maximum": "max"}
 _OPTIONS = ("scalefactor", "isolation")
@@ -32,13 +29,6 @@ _EARLIEST_MS, _LATEST_MS = 946_684_800_000, 4_102_444_800_000
 
 def recognise(head: bytes) -> bool:
     return _RECOGNISED.match(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say of the other files of a run that they hold its intervals or requests, and not its result."""
-    if lines and _OTHER_FILES.match(lines[0]):
-        return NearMiss("these are intervals or requests of one run; send its summary.json", 1, 2)
-    return None
 
 
 def parse(source: Source) -> ParsedReport:

@@ -1,7 +1,7 @@
 """JMH's text output: all that it prints while it runs, or only its tables, alone or within a document."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import cast
 
@@ -20,7 +20,7 @@ from ingest.formats.jmh.score_table import (
 )
 from ingest.formats.jmh.table import BenchmarkEntry, Key
 from ingest.formats.outputs import missing_line_end, quoted
-from ingest.formats.report import FormatError, NearMiss, ParsedReport
+from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
@@ -51,7 +51,6 @@ _LINE_MARK = re.compile(
 _RULE = re.compile(r"[-=*#_]{3,}")
 _MARKUP = re.compile(r"\s*(?:(?:</?\w[^<>]*>|\{@\w+)\s*)+")
 _MAY_BEGIN_A_MARK = frozenset(" \t/*-[")
-_MARK_OF_JMH = re.compile(r"\bJMH\b|\borg\.openjdk\.jmh\b|\b(?:thrpt|avgt)\b|\b[nuµm]?s/op\b")
 _UNIT_OF_JMH = re.compile(r"(?<!\w)(?:[nuµμm]?s/op|[kKMG]?ops?/(?:[nuµμm]?s|sec|min))(?!\w)")
 
 _LINES_OF_A_RESULT = 3
@@ -70,19 +69,6 @@ def recognise(head: bytes) -> bool:
         return True
     tables = (part for part in blocks_of_head(head) if part.kind is BlockKind.TABLE)
     return any(table_of_cells(number, cells) for part in tables for number, cells in islice(part.rows(), 1))
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what a text about JMH lacks."""
-    if lines[0].lstrip()[:1] in ("{", "["):
-        return None
-    return NearMiss.by(
-        _MARK_OF_JMH,
-        lines,
-        "no line is the head of its table ('Benchmark  Mode  Cnt  Score  Error  Units') or names the "
-        "benchmark of a result; send that table, all that JMH printed, or its JSON (-rf json): pictures, "
-        "ratios and numbers without a benchmark are not read",
-    )
 
 
 def parse(source: Source) -> ParsedReport:

@@ -23,7 +23,7 @@ from ingest.formats.pgbench.output import (
     ends_report,
     sort_lines,
 )
-from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 
@@ -36,14 +36,6 @@ _BEGINS = re.compile(
     re.MULTILINE,
 )
 
-_MARK = re.compile(
-    r"\bpgbench\b|\b(?:latency (?:average|stddev)|tps|initial connection time) = [0-9]"
-    r"|\bnumber of (?:clients|transactions \w+ processed): [0-9]"
-)
-# Client, transaction, time, script, seconds since 1970, microseconds; or seconds, transactions, sums.
-_LOG = re.compile(
-    r"(?:[0-9]{1,6} [0-9]{1,12} [0-9]{1,12} [0-9]{1,4} )?[0-9]{10} [0-9]{1,12}(?: [0-9]{1,18})*\s*"
-)
 _BUILTIN = {
     "TPC-B (sort of)": "tpcb-like",
     "simple update": "simple-update",
@@ -95,22 +87,6 @@ _MAX_STATEMENTS = 100
 
 def recognise(head: bytes) -> bool:
     return _BEGINS.search(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that call pgbench or have figures of its report."""
-    log = (
-        "this is its log of single transactions or of intervals (-l), which has no total; send what pgbench "
-        "printed at its end"
-    )
-    if lines and all(map(_LOG.fullmatch, lines[:5])):
-        return NearMiss(log, 1, len(lines))
-    return NearMiss.by(
-        _MARK,
-        lines,
-        "the end of its report is missing, a line such as 'tps = 850.1 (without initial connection time)'; "
-        "send all that pgbench printed",
-    )
 
 
 def parse(source: Source) -> ParsedReport:

@@ -7,12 +7,12 @@ Lua hooks may print JSON in the place of the interval lines, the report or both 
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading, percentile_metric
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
-from ingest.formats.report import Fact, FormatError, Intervals, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench.command import (
     OF_SYSBENCH,
@@ -44,12 +44,6 @@ _REPORT_IN_HEAD = re.compile(
     rb"|\[ *[0-9.]{1,12} *s *\] ?(?:thds|threads): [0-9])",
     re.MULTILINE,
 )
-_LINE_OF_REPORT = re.compile(
-    r"\bsysbench [01]\.[0-9]|\b(?:SQL|General) [sS]tatistics\b|\bThreads fairness:"
-    r"|\b(?:transactions|queries): +[0-9]+ +\([0-9.]+ per sec\.\)|\bevents per second: +[0-9]"
-    r"|^ +(?:approx\. +)?[0-9]{1,3}(?:th|st|nd|rd)? percentile: +[0-9]|^ +total time: +[0-9.]+s"
-)
-_CALL = re.compile(r"^(?>.*?\bsysbench\s)(?>.*?--).*\s(?:run|prepare)\b")
 _REPORT_BEGINS = re.compile(r"([ \t]*)(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)")
 _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
@@ -60,24 +54,6 @@ _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 def recognise(head: bytes) -> bool:
     return _BANNER_IN_HEAD.search(head) is not None or _REPORT_IN_HEAD.search(head) is not None
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say what lines lack that have figures of a report, its words within JSON, or commands alone."""
-    within_json = (
-        "its output stands within JSON; send what sysbench itself printed as a file of its own (Ansible "
-        "and others keep it under 'stdout')"
-    )
-    parts = (
-        "its report is missing, or only parts of it are there: no 'total number of events:' under "
-        "'General statistics:'; send all that sysbench printed, from its banner on"
-    )
-    commands = "it only calls sysbench; send what the commands printed, from the banner of sysbench on"
-    found = NearMiss.by(_LINE_OF_REPORT, lines, parts)
-    if found and found.line and lines[found.line - 1].lstrip()[:1] in ("{", "[", '"'):
-        return replace(found, message=within_json)
-    # What a table lacks says more than commands do.
-    return found or ((calls := NearMiss.by(_CALL, lines, commands)) and replace(calls, marks=0))
 
 
 def parse(source: Source) -> ParsedReport:

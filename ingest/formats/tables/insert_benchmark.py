@@ -17,7 +17,7 @@ from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Readin
 from ingest.formats.cells import is_missing, number
 from ingest.formats.headings import product_and_version
 from ingest.formats.outputs import bounded, missing_line_end, quoted
-from ingest.formats.report import FormatError, NearMiss, ParsedReport, ParsedRun
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import named_build
 from ingest.formats.tables.grids import refuse_relative
@@ -64,20 +64,6 @@ _SAYS_SOMETHING = re.compile(r"\w")
 
 def recognise(head: bytes) -> bool:
     return any(_is_head(_words(line)) for line in head.decode("utf-8", "replace").splitlines())
-
-
-def near_miss(lines: Sequence[str]) -> NearMiss | None:
-    """Say where the names of the columns are missing above lines that are such as this benchmark's."""
-    found = [
-        number_
-        for number_, line in enumerate(lines, start=1)
-        if len(words := _words(line)) in (18, 20, 21) and all(map(_is_figure, words[:-1]))
-    ]
-    if not found:
-        return None
-    return NearMiss(
-        "no line names the columns; write 'ips qps rps ... tag' above the figures", found[0], len(found)
-    )
 
 
 def parse(source: Source) -> ParsedReport:
