@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.formats.companions.facts import pairs_in, whole_number
+from ingest.formats.companions.facts import facts_of, pairs_in, whole_number
 from ingest.formats.companions.sampling import whole_lines
 from ingest.formats.report import CompanionReport, Fact, FormatError
 from ingest.formats.source import Source
@@ -26,18 +26,14 @@ def parse(source: Source) -> CompanionReport:
     processors = list(_processors(lines))
     if not processors:
         raise FormatError("no processor")
-    first = processors[0]
-    hardware: dict[str, Fact] = {}
-    for name, ours in (("model name", "cpu_model"), ("vendor_id", "cpu_vendor")):
-        if name in first:
-            hardware[ours] = first[name]
+    hardware = facts_of(processors[0], {"model name": "cpu_model", "vendor_id": "cpu_vendor"})
     if lines[-1].strip():
         warnings.append(f"no empty line after line {len(lines)}: the file may be cut off within a processor")
     elif warning := _what_is_missing(processors):
         warnings.append(warning)
     else:
         hardware |= _counts(processors)
-    environment: dict[str, Fact] = {"microcode": first["microcode"]} if "microcode" in first else {}
+    environment = facts_of(processors[0], {"microcode": "microcode"})
     return CompanionReport(hardware=hardware, environment=environment, warnings=tuple(warnings))
 
 
@@ -47,8 +43,8 @@ def _processors(lines: Sequence[str]) -> Iterator[dict[str, str]]:
         if line.strip():
             paragraph.append(line)
         elif paragraph:
-            if "processor" in (found := pairs_in(paragraph)):
-                yield found
+            if "processor" in (fields := pairs_in(paragraph)):
+                yield fields
             paragraph = []
 
 

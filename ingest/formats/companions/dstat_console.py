@@ -8,24 +8,18 @@ The first row is the average since the machine started. Bytes are counted in 102
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from itertools import pairwise
+from collections.abc import Sequence
 
-from ingest.formats.companions.dstat import CLOCK_NAMES, Column, named_samples, time_of_row
-from ingest.formats.companions.sampling import (
-    TIME,
-    Cells,
-    Recording,
-    clock_of,
-    moment,
-    number,
-    seconds_between,
-    warnings_of_starts,
-    whole_lines,
+from ingest.formats.companions.dstat import (
+    KEPT,
+    METRICS,
+    bytes_of_a_unit,
+    column,
+    is_clock,
+    row,
+    with_all_disks,
 )
-from ingest.formats.report import CompanionReport, FormatError
-from ingest.formats.source import Source
+from ingest.formats.companions.sampling import SampleRow, SamplingTool
 
 _GROUP = re.compile(r"-+([a-z][\w/.:]*(?:-[\w/.:]+)*)-+>?")
 _KNOWN_GROUPS = frozenset(
@@ -38,47 +32,25 @@ _CELL = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([BkMGT]?)")
 _POWERS = {"": 0, "B": 0, "k": 1, "M": 2, "G": 3, "T": 4}
 _OF_BYTES = ("dsk/", "net/", "memory", "swap", "paging")
 _MISSED = re.compile(r"(?<!\s)\s++missed [0-9]{1,9} ticks\s*+$")
-_STARTS = "You did not select any stats"
-# A console is not so low that the heads come again after fewer rows.
-_MIN_ROWS_BETWEEN_HEADS = 8
-# dool prints bits from 1.3 on, unless it is told not to.
-_DOOL, _BYTES_OF_DOOL = re.compile(r"\bdool\b"), re.compile(r"(?>.*?\bdool\b).*--(?:bytes|dstat)\b")
 
 
-def recognise(head: bytes) -> bool:
-    return any(True for _ in _heads(head.decode("utf-8", "replace").splitlines()))
+def _groups(line: str) -> Sequence[str]:
+    """Return the groups that a line names, nothing where it is no line of groups."""
+    groups = [match[1] for word in line.split() if (match := _GROUP.fullmatch(word))]
+    is_line_of_groups = len(groups) == len(line.split()) and not _KNOWN_GROUPS.isdisjoint(groups)
+    return groups if is_line_of_groups else ()
 
 
-def parse(source: Source) -> CompanionReport:
-    """Raise FormatError where there are no heads."""
-    lines, warnings = whole_lines(source)
-    heads = dict(_heads(lines))
-    if not heads:
-        raise FormatError("no two rows of heads of dstat")
-    recordings = _recordings(lines, heads, source)
-    recording = recordings[-1]
-    warnings += warnings_of_starts("dstat", len(recordings), len(recording.rows))
-    if _bytes_of_a_unit(lines) is None:
-        warnings.append("what disks did is taken for bytes, as dstat prints them; dool prints bits")
-    return recording.report(warnings=warnings)
-
-
-def _heads(lines: Sequence[str]) -> Iterator[tuple[int, list[Column]]]:
-    """Yield the number of each second line of heads, and its columns: group and name."""
-    for line_number, (above, below) in enumerate(pairwise(lines), start=2):
-        groups = [match[1] for word in above.split() if (match := _GROUP.fullmatch(word))]
-        if not groups or len(groups) != len(above.split()) or _KNOWN_GROUPS.isdisjoint(groups):
-            continue
-        parts = _parts(below)
-        if len(parts) == len(groups) and all(part.split() for part in parts):
-            yield (
-                line_number,
-                [
-                    (group.replace("-", " "), name)
-                    for group, part in zip(groups, parts, strict=True)
-                    for name in part.split()
-                ],
-            )
+def _heads(above: str, line: str) -> Sequence[str]:
+    groups = _groups(above) if above.lstrip().startswith("-") else ()
+    parts = _parts(line) if groups else ()
+    if len(parts) != len(groups) or not all(part.split() for part in parts):
+        return ()
+    return [
+        column(group.replace("-", " "), name)
+        for group, part in zip(groups, parts, strict=True)
+        for name in part.split()
+    ]
 
 
 def _parts(line: str) -> list[str]:
@@ -86,85 +58,32 @@ def _parts(line: str) -> list[str]:
     return _MISSED.sub("", line).rstrip().removesuffix(">").rstrip().removesuffix("|").split("|")
 
 
-def _recordings(lines: Sequence[str], heads: dict[int, list[Column]], source: Source) -> list[Recording]:
-    """Return the samples of each start of dstat, without its first row."""
-    bytes_of_a_unit = _bytes_of_a_unit(lines) or 1.0
-    found: list[Recording] = []
-    columns: list[Column] = []
-    started: datetime | None = None
-    has_started = True
-    since_heads = since_start = 0
-    for line_number, line in enumerate(lines, start=1):
-        if line.startswith(_STARTS):
-            has_started = True
-        elif line_number in heads:
-            if has_started or heads[line_number] != columns or 0 < since_heads < _MIN_ROWS_BETWEEN_HEADS:
-                found.append(Recording("dstat"))
-                since_start, has_started = 0, False
-            columns, since_heads = heads[line_number], 0
-        elif columns and line.strip() and line_number + 1 not in heads:
-            since_heads += 1
-            since_start += 1
-            cells, time = _row(columns, line, bytes_of_a_unit)
-            time = time or moment(source.time_of(line_number))
-            if since_start == 1:
-                started = time
-                found[-1].began_s = clock_of(time)
-                continue
-            if cells is not None and (seconds := seconds_between(started, time)) is not None:
-                cells = {TIME: seconds, **cells}
-            found[-1].add(cells, line_number)
-    return found
-
-
-def _row(
-    columns: Sequence[Column], line: str, bytes_of_a_unit: float
-) -> tuple[Cells | None, datetime | None]:
-    """Return the samples of a row, None where it does not fit its heads, and its time."""
-    parts = _parts(line)
+def _row(columns: Sequence[str], line: str) -> SampleRow:
     texts: list[str] = []
-    at = 0
-    for part in parts:
-        words = part.split()
-        if at < len(columns) and columns[at][1] not in CLOCK_NAMES and columns[at][1] != "times":
-            texts += words
-            at += len(words)
-        else:
-            texts.append(" ".join(words))
-            at += 1
-    if len(texts) != len(columns):
-        return None, None
-    values: dict[Column, float] = {}
-    for column, text in zip(columns, texts, strict=True):
-        if column[1] in (*CLOCK_NAMES, "times") or text == "-":
-            continue
-        value = _value(column[0], text)
-        if value is None:
-            return None, None
-        values[column] = value
-    return named_samples(values, bytes_of_a_unit), time_of_row(columns, texts) or _clock(columns, texts)
+    for part in _parts(line):
+        is_time = len(texts) < len(columns) and is_clock(columns[len(texts)])
+        texts += [" ".join(part.split())] if is_time else part.split()
+    return row(columns, [_plain(*cell) for cell in zip(columns, texts, strict=False)] + texts[len(columns) :])
 
 
-def _value(group: str, text: str) -> float | None:
-    cell = _CELL.fullmatch(text)
-    if not cell:
-        return None
-    base = 1024 if group.startswith(_OF_BYTES) else 1000
-    figure = number(cell[1])
-    return None if figure is None else figure * base ** _POWERS[cell[2]]
+def _plain(name: str, text: str) -> str:
+    """Return the text of a number without its unit, nothing for a dash; any other text as it is."""
+    cell = None if is_clock(name) else _CELL.fullmatch(text)
+    if cell is None:
+        return "" if text == "-" else text
+    base = 1024 if name.startswith(_OF_BYTES) else 1000
+    return f"{float(cell[1]) * base ** _POWERS[cell[2]]:f}"
 
 
-def _clock(columns: Sequence[Column], texts: Sequence[str]) -> datetime | None:
-    """Return the time of a row that has a clock alone."""
-    return next(
-        (moment(text) for (_, name), text in zip(columns, texts, strict=True) if name in ("time", "times")),
-        None,
-    )
-
-
-def _bytes_of_a_unit(lines: Sequence[str]) -> float | None:
-    """Return what the command in the file says of the units of disks; None where there is none."""
-    around = [line for line in lines if "|" not in line]
-    if any(map(_DOOL.search, around)):
-        return 1.0 if any(map(_BYTES_OF_DOOL.match, around)) else 1 / 8
-    return 1.0 if any("dstat" in line for line in around) else None
+FORMAT = SamplingTool(
+    name="dstat",
+    heads=_heads,
+    row=_row,
+    metrics=METRICS,
+    kept=KEPT,
+    unit=bytes_of_a_unit,
+    complete=with_all_disks,
+    skipped=r"^\s*-{2,}[a-z]|^\s*-[a-z/]+-",
+    begins="You did not select any stats",
+    rows_between_heads=8,
+)

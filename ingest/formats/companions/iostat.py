@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ingest.formats.companions.sampling import (
-    KB_PER_MB,
+    MB_OF_UNIT,
     TIME,
-    Recording,
+    Samples,
     banner_facts,
-    numbers,
+    cells_of,
+    no_sample,
+    numbers_of,
     seconds_after,
     time_of_day,
-    total,
     whole_devices,
     whole_lines,
 )
@@ -34,19 +35,25 @@ _TIME = re.compile(
     r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[^0-9]?[AaPp][Mm])?(?:[-+][0-9]{2}:?[0-9]{2}|Z)?"
 )
 
-_SECTOR_KB = 0.5
-# kB in one of the unit of a column.
-_READ = {
-    **dict.fromkeys(("rkB/s", "kB_read/s"), 1),
-    **dict.fromkeys(("rMB/s", "MB_read/s"), KB_PER_MB),
-    **dict.fromkeys(("rsec/s", "Blk_read/s"), _SECTOR_KB),
+_CPU_METRICS = {
+    **dict.fromkeys(("%user", "%nice"), "cpu_user"),
+    "%system": "cpu_system",
+    "%iowait": "cpu_wait",
+    "%idle": "cpu_idle",
+    "%steal": "cpu_steal",
 }
-_WRITTEN = {
-    **dict.fromkeys(("wkB/s", "kB_wrtn/s"), 1),
-    **dict.fromkeys(("wMB/s", "MB_wrtn/s"), KB_PER_MB),
-    **dict.fromkeys(("wsec/s", "Blk_wrtn/s"), _SECTOR_KB),
+_RATES = {
+    "read_mb_per_s": {
+        **dict.fromkeys(("rkB/s", "kB_read/s"), "kB"),
+        **dict.fromkeys(("rMB/s", "MB_read/s"), "MB"),
+        **dict.fromkeys(("rsec/s", "Blk_read/s"), "sectors"),
+    },
+    "write_mb_per_s": {
+        **dict.fromkeys(("wkB/s", "kB_wrtn/s"), "kB"),
+        **dict.fromkeys(("wMB/s", "MB_wrtn/s"), "MB"),
+        **dict.fromkeys(("wsec/s", "Blk_wrtn/s"), "sectors"),
+    },
 }
-_OF_CPUS = {"cpu_system": "%system", "cpu_wait": "%iowait", "cpu_idle": "%idle", "cpu_steal": "%steal"}
 # Kept of every device, under its name.
 _OF_A_DEVICE = (
     *("tps", "r/s", "w/s", "await", "r_await", "w_await", "f_await", "svctm", "avgqu-sz", "aqu-sz", "%util"),
@@ -66,19 +73,17 @@ def parse(source: Source) -> CompanionReport:
     if not reports:
         raise FormatError("no report of iostat")
     if len(reports) == 1:
-        warnings.append(
-            "iostat printed one report, which is taken for the averages since the machine started"
-        )
-    samples = _whole_reports(lines, reports, warnings)[1:]
-    devices = whole_devices(name for report in samples for name in report.devices)
+        warnings.append(no_sample("iostat"))
+    after_the_first = _whole_reports(lines, reports, warnings)[1:]
+    devices = whole_devices(name for report in after_the_first for name in report.devices)
     if len(devices) > _MAX_DEVICES:
         warnings.append(f"of {len(devices)} devices the single figures of {_MAX_DEVICES} are kept")
-    recording = Recording("iostat", began_s=reports[0].clock)
-    for report in samples:
-        recording.add(report.cells(reports[0].clock, devices), report.line)
-    recording.left_out += [line for report in reports for line in report.left_out]
+    samples = Samples("iostat", began_s=reports[0].clock)
+    for report in after_the_first:
+        samples.add(report.cells(reports[0].clock, devices), report.line)
+    samples.left_out += [line for report in reports for line in report.left_out]
     hardware, environment = banner_facts(lines)
-    return recording.report(hardware=hardware, environment=environment, warnings=warnings)
+    return samples.report(hardware=hardware, environment=environment, warnings=warnings)
 
 
 @dataclass
@@ -95,26 +100,24 @@ class _Report:
     def take(self, columns: Sequence[str], words: Sequence[str], line: int) -> None:
         """Take the figures of the CPUs, or of a device whose name stands before them."""
         is_device = columns is self.columns
-        values = numbers(words[is_device:])
-        if values is None or len(values) != len(columns) - 1:
+        values = numbers_of(columns[1:], words[is_device:])
+        if values is None:
             self.left_out.append(line)
         elif is_device:
-            self.devices[words[0]] = dict(zip(columns[1:], values, strict=True))
+            self.devices[words[0]] = values
         else:
-            self.cpu = dict(zip(columns[1:], values, strict=True))
+            self.cpu = values
 
     def cells(self, start: int | None, devices: Sequence[str]) -> dict[str, float]:
         """Return the samples of the CPUs and of these devices; one that is not listed did nothing."""
-        cells: dict[str, float] = {}
+        cells = cells_of(self.cpu, _CPU_METRICS)
         if self.clock is not None and start is not None:
-            cells[TIME] = float(seconds_after(start, self.clock))
-        if self.cpu:
-            cells["cpu_user"] = total(self.cpu.get("%user", 0), self.cpu.get("%nice", 0))
-            cells |= {metric: self.cpu.get(name, 0) for metric, name in _OF_CPUS.items()}
+            cells[TIME] = seconds_after(start, self.clock)
         listed = [self.devices[name] for name in devices if name in self.devices]
-        for metric, units in (("read_mb_per_s", _READ), ("write_mb_per_s", _WRITTEN)):
+        for metric, units in _RATES.items():
             if column := next((name for name in units if name in self.columns), None):
-                cells[metric] = total(*(one[column] for one in listed)) * units[column] / KB_PER_MB
+                rate = round(sum(device[column] for device in listed), 6)
+                cells[metric] = rate * MB_OF_UNIT[units[column]]
         for name in devices[:_MAX_DEVICES]:
             printed = self.devices.get(name, {})
             cells |= {

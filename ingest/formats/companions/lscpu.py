@@ -4,28 +4,27 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ingest.formats.companions.facts import pairs, whole_number
+from ingest.formats.companions.facts import facts_of, pairs_in, whole_number
+from ingest.formats.companions.sampling import whole_lines
 from ingest.formats.json_source import load
-from ingest.formats.report import CompanionReport, Fact, FormatError
+from ingest.formats.report import CompanionReport, FormatError
 from ingest.formats.source import Source
 
 _TEXT_IN_HEAD = re.compile(rb"\A\s*Architecture:[^\n]*\n(?:[^\n:]{1,40}:[^\n]*\n){0,9}?[ \t]*CPU\(s\):[ \t]")
 _JSON_IN_HEAD = re.compile(rb'\A\s*\{\s*"lscpu"\s*:\s*\[')
-_TEXTS = {
+_HARDWARE = {
     "Architecture": "arch",
     "Model name": "cpu_model",
     "Vendor ID": "cpu_vendor",
     "Hypervisor vendor": "hypervisor",
     "L2 cache": "l2_cache",
     "L3 cache": "l3_cache",
+    "CPU(s)": "cpus:count",
+    "Socket(s)": "sockets:count",
+    "Thread(s) per core": "threads_per_core:count",
+    "NUMA node(s)": "numa_nodes:count",
 }
-_COUNTS = {
-    "CPU(s)": "cpus",
-    "Socket(s)": "sockets",
-    "Thread(s) per core": "threads_per_core",
-    "NUMA node(s)": "numa_nodes",
-}
-_OF_THE_MOMENT = {"On-line CPU(s) list": "cpus_online", "Off-line CPU(s) list": "cpus_offline"}
+_ENVIRONMENT = {"On-line CPU(s) list": "cpus_online", "Off-line CPU(s) list": "cpus_offline"}
 _VULNERABILITY = "Vulnerability "
 _NOT_AFFECTED = "Not affected"
 
@@ -36,12 +35,12 @@ def recognise(head: bytes) -> bool:
 
 def parse(source: Source) -> CompanionReport:
     """Raise FormatError where the number of CPUs is missing."""
-    is_json = _JSON_IN_HEAD.match(source.head) is not None
-    fields, warnings = (_fields(source), list(source.warnings)) if is_json else pairs(source)
-    hardware: dict[str, Fact] = {ours: fields[name] for name, ours in _TEXTS.items() if fields.get(name)}
-    for name, ours in _COUNTS.items():
-        if (count := whole_number(fields.get(name, ""))) is not None:
-            hardware[ours] = count
+    if _JSON_IN_HEAD.match(source.head):
+        fields, warnings = _fields_of_json(source), list(source.warnings)
+    else:
+        lines, warnings = whole_lines(source)
+        fields = pairs_in(lines)
+    hardware = facts_of(fields, _HARDWARE)
     if "cpus" not in hardware:
         raise FormatError("no number of CPUs")
     if "sockets" not in hardware:
@@ -49,9 +48,7 @@ def parse(source: Source) -> CompanionReport:
     cores, sockets = whole_number(fields.get("Core(s) per socket", "")), hardware.get("sockets")
     if cores and isinstance(sockets, int):
         hardware["cores"] = cores * sockets
-    environment: dict[str, Fact] = {
-        ours: fields[name] for name, ours in _OF_THE_MOMENT.items() if name in fields
-    }
+    environment = facts_of(fields, _ENVIRONMENT)
     environment |= {
         f"mitigation.{name.removeprefix(_VULNERABILITY)}": value
         for name, value in fields.items()
@@ -60,7 +57,7 @@ def parse(source: Source) -> CompanionReport:
     return CompanionReport(hardware=hardware, environment=environment, warnings=tuple(warnings))
 
 
-def _fields(source: Source) -> dict[str, str]:
+def _fields_of_json(source: Source) -> dict[str, str]:
     document: Any = load(source)
     try:
         return dict(_flat(document["lscpu"]))

@@ -1,16 +1,17 @@
-"""What the tools that sample a machine share: rows of numbers under the names of metrics."""
+"""Tools that sample a machine: a declaration of their columns, and the samples and means that follow."""
 
 import csv
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from statistics import fmean
-from typing import TypeVar
+from typing import NamedTuple
 
 from benchdash.results.readings import Reading, reading
 from ingest.formats import outputs
-from ingest.formats.report import CompanionReport, Fact, Intervals
+from ingest.formats.report import CompanionReport, Fact, FormatError, Intervals
 from ingest.formats.source import Source
 
 TIME = "time_s"
@@ -23,7 +24,8 @@ METRICS = (
     *("context_switches_per_s", "interrupts_per_s", "run_queue", "read_mb_per_s", "write_mb_per_s"),
 )
 
-KB_PER_MB = 1024
+# How much one of a printed unit is in MB.
+MB_OF_UNIT = {"": 1.0, "MB": 1.0, "kB": 1 / 1024, "sectors": 1 / 2048, "B": 1 / 1024**2}
 _DISK = re.compile(
     r"(?:(?:sd|vd|hd|xvd|dasd)[a-z]{1,3}|nvme[0-9]{1,3}(?:c[0-9]{1,3})?n[0-9]{1,3}|mmcblk[0-9]{1,3}|pmem[0-9]{1,3})"
 )
@@ -40,25 +42,15 @@ _YEAR_OF_A_CLOCK = 1900
 _MAX_PER_CENT = 101
 _MAX_NUMBER = 1e15
 _MAX_NAMED = 10
+_MAX_NAME_LENGTH = 90
 
 Cells = Mapping[str, float | None]
-Column = TypeVar("Column", bound=Hashable)
 
 
 def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
     """Return the lines that have an end, and all warnings of the source."""
     lines, warnings = outputs.whole_lines(source)
     return lines, [*source.warnings, *warnings]
-
-
-def warnings_of_starts(tool: str, starts: int, samples: int) -> list[str]:
-    """Return warnings where a tool was started more than once, or stopped before its first sample."""
-    warnings = []
-    if starts > 1:
-        warnings.append(f"{tool} was started {starts} times; the samples of the last time were read")
-    if not samples:
-        warnings.append(f"{tool} printed the averages since the machine started, and no sample after them")
-    return warnings
 
 
 def number(text: str) -> float | None:
@@ -69,10 +61,33 @@ def number(text: str) -> float | None:
     return value if 0 <= value < _MAX_NUMBER else None
 
 
-def numbers(texts: Iterable[str]) -> list[float] | None:
-    """Return the numbers; None where one of the texts is none."""
-    found = [number(text) for text in texts]
-    return None if None in found else [value for value in found if value is not None]
+def numbers_of(columns: Sequence[str], texts: Sequence[str]) -> dict[str, float] | None:
+    """Return the numbers of the cells that are not empty; None where one is none, or cells are missing."""
+    cells = dict(zip(columns, texts, strict=False))
+    numbers = {name: value for name, text in cells.items() if (value := number(text)) is not None}
+    is_whole = len(columns) == len(texts) and all(name in numbers or not text for name, text in cells.items())
+    return numbers if is_whole else None
+
+
+def cells_of(
+    values: Mapping[str, float], metrics: Mapping[str, str], kept: str = "(?!)", unit: float = 1
+) -> dict[str, float]:
+    """Return the samples that the metrics of columns say, and columns with names such as ``kept``.
+
+    A metric may have a unit behind it, of which ``unit`` is printed: ``read_mb_per_s:kB``. Shares of CPU time
+    with one metric are added; of other columns with one metric the first counts.
+    """
+    cells: dict[str, float] = {}
+    for name, value in values.items():
+        metric, _, scale = metrics.get(name, "").partition(":")
+        if metric in CPU_METRICS:
+            # Decimals are added without the noise that this gives.
+            cells[metric] = round(cells[metric] + value, 6) if metric in cells else value
+        elif metric:
+            cells.setdefault(metric, value * MB_OF_UNIT[scale] * (unit if scale else 1))
+        elif re.match(kept, name):
+            cells[name[:_MAX_NAME_LENGTH]] = value
+    return cells
 
 
 def whole_devices(names: Iterable[str]) -> list[str]:
@@ -84,18 +99,6 @@ def whole_devices(names: Iterable[str]) -> list[str]:
     distinct = sorted(set(names))
     disks = [name for name in distinct if _DISK.fullmatch(name)]
     return disks or [name for name in distinct if not _MADE_OF_MEMORY_OR_FILES.fullmatch(name)]
-
-
-def numbers_by_column(columns: Sequence[Column], texts: Sequence[str]) -> dict[Column, float] | None:
-    """Return the numbers of the cells that are not empty; None where one of them is none."""
-    found = {column: number(text) for column, text in zip(columns, texts, strict=True) if text}
-    numbers_ = {column: value for column, value in found.items() if value is not None}
-    return numbers_ if len(numbers_) == len(found) else None
-
-
-def total(*parts: float) -> float:
-    """Return the sum, without the noise that adding decimals gives."""
-    return round(sum(parts), 6)
 
 
 def is_possible(cells: Cells) -> bool:
@@ -148,7 +151,7 @@ def seconds_between(start: datetime | None, later: datetime | None) -> float | N
     """
     if start is None or later is None or (start.tzinfo is None) != (later.tzinfo is None):
         return None
-    seconds = (later - start).total_seconds()
+    seconds = round((later - start).total_seconds(), 3)
     return seconds % _DAY if start.year == later.year == _YEAR_OF_A_CLOCK else seconds
 
 
@@ -169,9 +172,9 @@ def clock_of(moment: datetime | None) -> float | None:
     return float(moment.hour * 3600 + moment.minute * 60 + moment.second)
 
 
-def seconds_after(start: int, later: int) -> int:
+def seconds_after(start: float, later: float) -> float:
     """Return how long after one time of the day another one comes next."""
-    return (later - start) % _DAY
+    return float(later - start) % _DAY
 
 
 def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]]:
@@ -183,7 +186,7 @@ def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]
 
 
 @dataclass
-class Recording:
+class Samples:
     """The samples of one tool, as they are read. ``left_out`` are the numbers of lines that are none.
 
     ``began_s`` is that of CompanionReport.
@@ -222,7 +225,7 @@ class Recording:
     def _warnings(self) -> list[str]:
         if not self.left_out:
             return []
-        shown = ", ".join(map(str, self.left_out[:_MAX_NAMED]))
+        shown = ", ".join(map(str, sorted(self.left_out)[:_MAX_NAMED]))
         more = len(self.left_out) - _MAX_NAMED
         others = f" and {more} more" if more > 0 else ""
         return [f"no sample of {self.source}, and left out: line {shown}{others}"]
@@ -249,3 +252,92 @@ def _means(rows: Sequence[Cells], printed: Mapping[str, float]) -> tuple[Reading
         elif values:
             found.append(reading(metric, round(fmean(values), 9)))
     return tuple(found)
+
+
+class SampleRow(NamedTuple):
+    """The numbers of a line by their columns, None where it is no sample, and the time that stands in it."""
+
+    values: Mapping[str, float] | None
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingTool:
+    """A tool that prints a line an interval, of which the first tells of the time before it was started.
+
+    ``heads`` returns the names of the columns where a line has them, below the line before it; ``row`` reads
+    a line under them. ``metrics`` and ``kept`` are those of ``cells_of``, and ``unit`` finds the unit in all
+    lines. ``complete`` adds values that follow from others. ``skipped`` are lines that are no rows. Another
+    recording begins with a line ``begins``, and with heads that come again after fewer rows than
+    ``rows_between_heads``, for no terminal is so low.
+    """
+
+    name: str
+    heads: Callable[[str, str], Sequence[str]]
+    row: Callable[[Sequence[str], str], SampleRow]
+    metrics: Mapping[str, str]
+    kept: str = ""
+    unit: Callable[[Sequence[str]], float | None] = lambda _: 1
+    complete: Callable[[Mapping[str, float]], Mapping[str, float]] = lambda values: values
+    skipped: str = "(?!)"
+    begins: str = "(?!)"
+    rows_between_heads: int = 0
+
+    def recognise(self, head: bytes) -> bool:
+        lines = head.decode(errors="replace").splitlines()
+        return any(self.heads(above, line) for above, line in pairwise(["", *lines]))
+
+    def parse(self, source: Source) -> CompanionReport:
+        """Read the last recording of the file. Raise FormatError where no line names the columns."""
+        lines, warnings = whole_lines(source)
+        recordings = self._recordings(lines)
+        if not recordings:
+            raise FormatError(f"no line names the columns of {self.name}")
+        columns, rows = recordings[-1]
+        unit = self.unit(lines)
+        samples = Samples(self.name)
+        start: datetime | None = None
+        for position, (line_number, line) in enumerate(rows):
+            values, time = self.row(columns, line)
+            time = time or moment(source.time_of(line_number))
+            if position == 0:
+                start, samples.began_s = time, clock_of(time)
+                continue
+            cells: dict[str, float] = {}
+            if (seconds := seconds_between(start, time)) is not None:
+                cells[TIME] = seconds
+            if values is not None:
+                cells |= cells_of(self.complete(values), self.metrics, self.kept, unit or 1)
+            samples.add(None if values is None else cells, line_number)
+        if len(recordings) > 1:
+            warnings.append(
+                f"{self.name} was started {len(recordings)} times; the samples of the last time were read"
+            )
+        if not samples.rows:
+            warnings.append(no_sample(self.name))
+        if unit is None:
+            warnings.append("what disks did is taken for bytes, as dstat prints them; dool prints bits")
+        return samples.report(warnings=warnings)
+
+    def _recordings(self, lines: Sequence[str]) -> list[tuple[Sequence[str], list[tuple[int, str]]]]:
+        """Return columns and numbered rows of each recording that has any."""
+        recordings: list[tuple[Sequence[str], list[tuple[int, str]]]] = []
+        columns: Sequence[str] = ()
+        above, since_heads = "", 0
+        for number_, line in enumerate(lines, start=1):
+            if re.match(self.begins, line):
+                columns = ()
+            elif heads := self.heads(above, line):
+                if heads != columns or 0 < since_heads < self.rows_between_heads:
+                    recordings.append((heads, []))
+                columns, since_heads = heads, 0
+            elif columns and line.strip() and not re.search(self.skipped, line):
+                since_heads += 1
+                recordings[-1][1].append((number_, line))
+            above = line
+        return [recording for recording in recordings if recording[1]] or recordings[-1:]
+
+
+def no_sample(tool: str) -> str:
+    """Return the warning where a tool was stopped before its first sample."""
+    return f"{tool} printed the averages of the time before it was started, and no sample after them"
