@@ -8,9 +8,10 @@ r"""A reader for the JSON of a tool: a declaration that says where the values of
         required={"total_time": "no mean"},
     )
 
-A path has the keys of objects, parted by ``/``. Behind ``[]`` stand the items of a list or the values of an
-object. Of several paths, parted by `` | ``, the first that is there counts. The names of values are those of
-``ToolSpec``, with the unit of the number; a unit in braces is the path to it: ``score:{time_unit}``.
+A path has the keys of objects, parted by ``/``, or is one key that has it. Behind ``[]`` stand the items of a
+list or the values of an object. Of several paths, parted by `` | ``, the first that is there counts. Names
+of values are those of ``ToolSpec``, with the unit of the number; a unit in braces is the path to it:
+``score:{time_unit}``.
 """
 
 import re
@@ -18,13 +19,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ingest.formats.json_source import lines_of_items, load
+from ingest.formats.json_source import line_of, lines_of_items, load
 from ingest.formats.outputs import Read, bounded, read_runs
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import RunValues
 from ingest.formats.source import Source
 
 _JSON = re.compile(rb"\s*[{\[]")
+
+
+class PathError(FormatError):
+    """A value that cannot be understood, with the path to it."""
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +50,8 @@ class JsonSpec:
     """A tool that writes JSON: how its files are recognised, where its runs are, and their values.
 
     ``keys`` are all in the head of a file, of several parted by ``|`` one. ``head`` are values of the whole
-    file. ``left_out`` is a path with the text there of what is no run. The rest is as of ``ToolSpec``.
+    file. ``left_out`` is a path with the text there of what is no run, and ``failed`` one with that of a run
+    that failed. The rest is as of ``ToolSpec``.
     """
 
     tool: str
@@ -52,6 +62,7 @@ class JsonSpec:
     head: Mapping[str, str] = field(default_factory=dict)
     rows: Sequence[JsonRows] = ()
     left_out: tuple[str, str] | None = None
+    failed: tuple[str, str] | None = None
     own: Mapping[str, str] = field(default_factory=dict)
     workload: str = ""
     finish: Callable[[RunValues], Iterable[str]] = lambda _: ()
@@ -73,7 +84,7 @@ class JsonSpec:
             lines = lines_of_items(source, *self.runs.removesuffix("[]").split("/")) if items else []
         source.limits.check("runs", len(items))
         outputs = [
-            self._values_of(whole, item, line)
+            self._values_of(source, whole, item, line)
             for item, line in zip(items, lines or [1] * len(items), strict=False)
             if self.left_out is None or next(_found(item, self.left_out[0]), None) != self.left_out[1]
         ]
@@ -82,7 +93,7 @@ class JsonSpec:
         runs, _, notes = read_runs(outputs, self._read, ())
         return ParsedReport(runs, facts={"tool": self.tool}, warnings=bounded(notes))
 
-    def _values_of(self, whole: object, item: object, line: int) -> RunValues:
+    def _values_of(self, source: Source, whole: object, item: object, line: int) -> RunValues:
         run = RunValues(self.tool, self.own, line=line, last_line=line)
         try:
             for part, values in ((whole, self.head), (item, self.values)):
@@ -91,9 +102,15 @@ class JsonSpec:
                 for row in _found(item, rows.path):
                     operation = next(_found(row, rows.operation), "")
                     _take(run, row, rows.values, str(operation))
-        except FormatError as error:
-            run.error = error
+            self._check_end(item)
+        except PathError as error:
+            keys = [error.path] if isinstance(item, dict) and error.path in item else error.path.split("/")
+            run.error = FormatError(error.message, (None if self.runs else line_of(source, *keys)) or line)
         return run
+
+    def _check_end(self, item: object) -> None:
+        if self.failed and next(_found(item, self.failed[0]), None) == self.failed[1]:
+            raise PathError("the run ended with an error", self.failed[0])
 
     def _read(self, run: RunValues, key: str) -> Read:
         if run.error:
@@ -111,13 +128,17 @@ def _take(run: RunValues, item: object, values: Mapping[str, str], operation: st
             value = next(_found(item, path), None)
             if isinstance(value, str | int | float):
                 text = str(value).lower() if isinstance(value, bool) else str(value)
-                run.take(name, text, run.line, unit=unit, operation=operation)
+                try:
+                    run.take(name, text, run.line, unit=unit, operation=operation)
+                except FormatError as error:
+                    raise PathError(f"{path!r}: {error.message}", path) from None
                 break
 
 
 def _found(item: object, path: str) -> Iterator[object]:
     """Yield what stands at a path, nothing where it leads nowhere."""
-    first, _, rest = path.partition("/")
+    is_key = isinstance(item, dict) and path in item
+    first, _, rest = (path, "", "") if is_key else path.partition("/")
     name, many = first.removesuffix("[]"), first.endswith("[]")
     if name:
         if not isinstance(item, dict) or name not in item:

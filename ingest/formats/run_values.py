@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
 from sys import intern
@@ -29,6 +30,7 @@ COUNT = "count."
 """Numbers for ``finish``, from which it may compute metrics."""
 
 _MAX_NAME = 200
+_EARLIEST, _LATEST = 2000, 2100
 _FIELD = re.compile(r"([A-Za-z0-9][\w.()/%-]{0,39})[:=] ?([^,\s]{1,40})")
 _FLAG = re.compile(r"(-[A-Za-z])([0-9]{1,9})|(--?[\w.-]{1,60})=(.*)")
 
@@ -107,6 +109,7 @@ class RunValues:
     counts: dict[str, float] = field(default_factory=dict)
     threads: int | None = None
     duration_s: float | None = None
+    started_at: datetime | None = None
     is_closed: bool = False
     flags: list[tuple[str, str]] = field(default_factory=list)
     rows: list[dict[str, float | None]] = field(default_factory=list)
@@ -135,6 +138,8 @@ class RunValues:
             self.threads = self._whole(text, line)
         elif name == "duration_s":
             self.duration_s = self._converted(text, unit, "s", line)
+        elif name == "started_at":
+            self.started_at = self._moment(text, unit, line)
         else:
             prefix, _, base = name.rpartition(".")
             self._measure(base, text, unit, operation or prefix, line)
@@ -257,6 +262,7 @@ class RunValues:
             product=self.texts.get("product"),
             version=self.texts.get("version"),
             threads=self.threads,
+            started_at=self.started_at,
             duration_s=self.duration_s or None,
             options=self.options,
         )
@@ -283,7 +289,9 @@ class RunValues:
         elif known_metric(name):
             known = reading(name, 0.0)
             value = self._converted(text, unit, known.unit, line)
-            measured = known._replace(metric=metric, value=value)
+            # People read microseconds where a tool prints them.
+            printed = unit if (unit, known.unit) == ("us", "ms") else ""
+            measured = known._replace(metric=metric, value=value, printed_unit=printed)
         else:
             raise KeyError(name)
         self._note(measured, line)
@@ -297,6 +305,18 @@ class RunValues:
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:8]) <= MAX_THREADS):
             raise FormatError(f"{quoted(text)} is not a number of threads", line)
         return int(text)
+
+    def _moment(self, text: str, unit: str, line: int) -> datetime:
+        """Return a time: in ms since 1970 with this unit, else as ISO 8601."""
+        try:
+            if unit != "ms":
+                return datetime.fromisoformat(text)
+            moment = datetime.fromtimestamp(self._converted(text, unit, "s", line), UTC)
+        except (ValueError, OverflowError, OSError):
+            moment = None
+        if moment is None or not _EARLIEST <= moment.year <= _LATEST:
+            raise FormatError(f"{quoted(text)} is not a time that {self.tool} prints", line)
+        return moment
 
     def _converted(self, text: str, unit: str, target: str, line: int) -> float:
         scales = {target: "1", **_SCALES.get(target, {"": "1"})}

@@ -6,7 +6,7 @@ beside it:
     {"samples": {"source": "vmstat", "columns": ["sample", "run_queue"], "rows": 4},
      "means": {"cpu_user": 59.75}, "hardware": {"cpus": 2}, "environment": {"kernel": "6.1"}, "warnings": []}
 
-or, for a file that cannot be read, ``{"error": {"line": 12, "message": "no line names the columns of vmstat"}}``. What does
+or, for a file that cannot be read, ``{"error": {"line": 12, "message": "no processor"}}``. What does
 not matter to the case is left out. ``samples`` are null where there are none; their ``rows`` may be their
 number or the first of them. No other hardware fact may be there.
 """

@@ -1,1 +1,0 @@
-"""BenchBase, OLTPBench before it: the summary of a run, and what it prints."""
