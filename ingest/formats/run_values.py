@@ -26,6 +26,7 @@ TEXTS = frozenset({"workload", "operation", "version", "product"})
 """Values of a run that are texts; ``option.`` begins the names of those that stay with it as options."""
 
 OPTION = "option."
+FACT = "fact."
 COUNT = "count."
 """Numbers for ``finish``, from which it may compute metrics."""
 
@@ -94,7 +95,8 @@ class RunValues:
 
     ``own`` are metrics that only this tool has, with unit and better direction: ``ns/op, lower``. ``names``
     are the places of values that the file names: see ``ToolSpec``. ``rows`` are what was printed of each
-    interval, metrics and counts alike; ``flags`` are the words of the command line. ``error`` is the first
+    interval, metrics and counts alike; ``flags`` are the words of the command line. ``facts`` are of all runs
+    of the file, and ``operation`` is that of the lines below. ``error`` is the first
     one of its lines, for which the run is left out.
     """
 
@@ -113,6 +115,10 @@ class RunValues:
     is_closed: bool = False
     flags: list[tuple[str, str]] = field(default_factory=list)
     rows: list[dict[str, float | None]] = field(default_factory=list)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    operation: str = ""
+    owes_figures: bool = False
     last_operation: str = ""
     error: FormatError | None = None
 
@@ -130,6 +136,8 @@ class RunValues:
             self.texts[name] = text
         elif name.startswith(OPTION):
             self.options[name.removeprefix(OPTION)] = option(text)
+        elif name.startswith(FACT):
+            self.facts.setdefault(name.removeprefix(FACT), text)
         elif name.startswith(COUNT):
             count = name.removeprefix(COUNT)
             name = f"{operation}.{count}" if operation else count
@@ -187,6 +195,13 @@ class RunValues:
             value = self._converted(number, unit, unit, line)
             self._note(Reading(name, value, unit, direction_of(unit), is_own=not known_metric(name)), line)
 
+    def fail(self, failure: str, text: str, line: int) -> None:
+        """Note that the run failed: of what was measured before it is a warning."""
+        if self.readings:
+            self.notes.append(f"line {line}: {failure}: {quoted(text)}")
+        else:
+            self.error = self.error or FormatError(f"{failure}: {quoted(text)}", line)
+
     def leave_out(self, operation: str) -> None:
         """Forget what was read of an operation."""
         mine = f"{operation}."
@@ -203,12 +218,13 @@ class RunValues:
             options=dict(self.options),
             flags=[],
             rows=[],
+            notes=[],
         )
 
     @property
     def has_begun(self) -> bool:
         """Return whether something was measured, or should have been."""
-        return bool(self.readings or self.rows or self.error)
+        return bool(self.readings or self.rows or self.error or self.owes_figures)
 
     def lengths(self) -> Iterator[tuple[dict[str, float | None], float]]:
         """Yield each interval with its length: its time is its end, in seconds from the beginning."""
@@ -259,8 +275,8 @@ class RunValues:
             tuple(sorted(self.readings.values(), key=lambda one: "." in one.metric)),
             key=key,
             workload=self.texts.get("workload") or workload or None,
-            product=self.texts.get("product"),
-            version=self.texts.get("version"),
+            product=self.texts.get("product") or None,
+            version=self.texts.get("version") or None,
             threads=self.threads,
             started_at=self.started_at,
             duration_s=self.duration_s or None,

@@ -17,8 +17,10 @@ with the unit that is printed behind it; ``{latency_avg:us}`` has none and is in
 
 - ``{_}`` is a word that is not read, and three dots are any text;
 - ``{percentile}`` and ``{latency}`` on one line are a metric together;
-- ``{operation}`` comes before the names of the metrics and counts on its line;
-- ``{threads}``, ``{duration_s}``, ``{workload}``, ``{version}`` and ``{option.any}`` are of the run;
+- ``{operation}`` comes before the names of the metrics and counts on its line, and where it stands alone
+  before those of the lines below;
+- ``{threads}``, ``{duration_s}``, ``{workload}``, ``{version}`` and ``{option.any}`` are of the run,
+  ``{fact.any}`` of the file;
 - ``{count.any}`` is a number for ``finish``, the first where it is printed again.
 
 Some values are named by the file. ``ToolSpec.names`` says which place of the above each name stands for
@@ -63,6 +65,7 @@ _VALUES = {
     "name": r"([^,]{1,60}?)",
     "operation": r"([A-Za-z][\w-]{0,60}?)",
     "property": r'([\w.-]{1,60}"?="?[^"]{0,500})',
+    "started_at": r"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}\S{0,20})",
     "percentile": _COUNT,
     "threads": _COUNT,
 }
@@ -74,7 +77,9 @@ class PrintedLine:
 
     A run begins with one that ``begins_run``, behind one that ``ends_run``, with the second one of those that
     are ``once_a_run``, and with an ``interval`` behind its figures. What a ``heads_runs`` line says holds for
-    all runs below it.
+    all runs below it. A run with a line that ``owes_figures`` is left out with a warning where none
+    follow. A line with a ``failure`` costs the run that has no figures yet, and is a warning where
+    it comes behind them.
     """
 
     template: str
@@ -83,6 +88,8 @@ class PrintedLine:
     interval: bool = False
     once_a_run: bool = False
     heads_runs: bool = False
+    owes_figures: bool = False
+    failure: str = ""
 
     @cached_property
     def places(self) -> Sequence[tuple[str, str]]:
@@ -165,7 +172,8 @@ class ToolSpec:
     ``recognised_by`` is looked for in the lines of the head. ``required`` are metrics with the sentence for a
     run without them, ``wanted`` are metrics, ``threads`` and ``duration_s`` without which there is a warning.
     ``own`` are metrics of this tool, see ``RunValues``, and ``names`` are places by what the file calls their
-    values. ``finish`` completes or checks the values of a run, and returns warnings. ``closing`` is the line
+    values. ``texts`` returns the numbered texts of lines of which not each is as it is meant. ``finish``
+    completes or checks the values of a run, and returns warnings. ``closing`` is the line
     with which, or behind which, a whole run ends; a last line that is such needs no line end.
     """
 
@@ -179,6 +187,9 @@ class ToolSpec:
     workload: str = ""
     finish: Callable[[RunValues], Iterable[str]] = lambda _: ()
     table: PrintedTable | None = None
+    texts: Callable[[Sequence[str]], Iterator[tuple[int, str]]] = lambda lines: enumerate(
+        map(str.strip, lines), start=1
+    )
     closing: str = ""
 
     @cached_property
@@ -191,9 +202,12 @@ class ToolSpec:
     def without_its_lines(self, head: bytes) -> bytes:
         """Leave out the lines of this tool."""
         lines = head.decode("utf-8", "replace").split("\n")
-        kept = (
-            line for line in lines if not any(kind.pattern.fullmatch(line.strip()) for kind in self.lines)
-        )
+        printed = {
+            number
+            for number, text in self.texts(lines)
+            if any(kind.pattern.fullmatch(text) for kind in self.lines)
+        }
+        kept = (line for number, line in enumerate(lines, start=1) if number not in printed)
         return "\n".join(kept).encode()
 
     def parse(self, source: Source) -> ParsedReport:
@@ -208,14 +222,15 @@ class ToolSpec:
             raise FormatError(f"{sentence}: nothing was measured", max(len(lines), 1))
         source.limits.check("runs", len(outputs))
         runs, intervals, notes = read_runs(outputs, self._read, lines)
-        return ParsedReport(runs, intervals, {"tool": self.tool}, bounded(warnings + notes))
+        facts = {"tool": self.tool} | outputs[0].facts
+        return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
     def _runs(self, lines: Sequence[str]) -> Iterator[RunValues]:
         """Yield what was printed of each run that measured something."""
         head = RunValues(self.tool, self.own, self.names)
         run, seen = head.copy(), set[PrintedLine]()
         columns: Sequence[str] = ()
-        for number, text in enumerate(map(str.strip, lines), start=1):
+        for number, text in self.texts(lines):
             if self.table:
                 if columns and self.table.take(run, columns, text, number):
                     continue
@@ -231,24 +246,30 @@ class ToolSpec:
                 run, seen = head.copy(), set()
             seen.add(kind)
             for of in (head, run) if kind.heads_runs else (run,):
-                _take(of, kind, found.groups(), number)
+                _take(of, kind, found, number)
         if run.has_begun:
             yield run
 
     def _read(self, run: RunValues, key: str) -> Read:
         if run.error:
             raise run.error
-        notes = [*run.check_times(), *self.finish(run), *run.missing(self.wanted)]
+        notes = [*run.notes, *run.check_times(), *self.finish(run), *run.missing(self.wanted)]
         if not run.is_closed:
             notes.append(cut_off(run.last_line))
         return run.parsed(key, self.required, self.workload), run.intervals(key), notes
 
 
-def _take(run: RunValues, kind: PrintedLine, values: Sequence[str], line: int) -> None:
+def _take(run: RunValues, kind: PrintedLine, found: re.Match[str], line: int) -> None:
     """Note the values of a line. One that is none costs its run, and no other of the file."""
+    text, values = found[0], found.groups()
     run.line, run.last_line = run.line or line, line
     named = {name: value for (name, _), value in zip(kind.places, values, strict=True)}
-    operation = operation_name(named.get("operation", ""))
+    if list(named) == ["operation"]:
+        run.operation = named["operation"]
+    run.owes_figures = run.owes_figures or kind.owes_figures
+    if kind.failure:
+        run.fail(kind.failure, text, line)
+    operation = operation_name(named.get("operation", "") or run.operation)
     try:
         if kind.interval:
             row = RunValues(run.tool, run.own, run.names)
