@@ -91,7 +91,7 @@ _EMPTY = frozenset(
         *("evaluation", "latency", "measurement", "measurements", "numbers", "overview", "performance"),
         *("pgbench", "queries", "query", "rate", "rates", "report", "response", "result", "results"),
         *("run", "runs", "summary", "table", "tables", "test", "tested", "testing", "tests"),
-        *("throughput", "time", "times", "workload", "workloads"),
+        *("thread", "threads", "throughput", "time", "times", "workload", "workloads"),
         *("测试结果", "测试", "性能测试结果汇总", "性能测试", "性能", "结果", "对比", "性能对比"),
     }
 )

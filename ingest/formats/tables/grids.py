@@ -38,9 +38,6 @@ _SECONDS = frozenset({"s", "sec", "seconds"})
 _UNIT_BEHIND = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[A-Za-zµ%/]{1,10})[)\]]")
 # The queries of TPC-H and TPC-DS are timed, mostly.
 _NUMBERED_QUERY = re.compile(r"(?:Q(?:uery)?[ .#]?[0-9]+[a-z]?|total|sum|geo.*)", re.IGNORECASE)
-_EMPTY_TITLES = frozenset(
-    {"", "result", "results", "throughput", "performance", "benchmark", "in", "by", "and"}
-)
 _MAX_NAME_WORDS = 12
 
 
@@ -292,10 +289,10 @@ def _name_in(texts: Sequence[tuple[int, str]], before: int) -> str | None:
 
 def _workload(name: str) -> str | None:
     """Return a title as the name of a workload; behind other words that of a known one alone."""
-    known = said_by(name).workload
-    if known and not name.casefold().startswith(known.casefold()):
-        return known
-    return None if name.casefold() in _EMPTY_TITLES else name
+    said = said_by(name)
+    if said.workload and not name.casefold().startswith(said.workload.casefold()):
+        return said.workload
+    return name if said.workload or said.rest else None
 
 
 def metric_of_cells(head: str, rows: Iterable[TableRow]) -> Metric | None:

@@ -36,6 +36,10 @@ _MIN_WITH_THOUSANDS = 1000
 _SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+")
 # How the settings of servers begin whose values are words: innodb_flush_method, wal_compression.
 _OF_SERVERS = ("innodb_", "sync_", "thread_", "binlog_", "query_cache_", "wal_", "synchronous_")
+_REPETITION = re.compile(
+    r"(?:run|rep|repetition|iteration|trial|round)\s*#?\s*(?P<number>[1-9][0-9]{0,3})", re.IGNORECASE
+)
+_NAMING_ROLES = (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
 _SWITCHES = frozenset(
     {"on", "off", "yes", "no", "true", "false", "enabled", "disabled", "启用", "关闭", "开启"}
 )
@@ -134,6 +138,13 @@ class _Reading:
             yield f"line {line}: no figure under {name[:60]!r}{more}"
         for printed, metric in self.own.items():
             yield own_metric_warning(metric, printed)
+        for column in self.columns.all[:1]:
+            gaps = [row.line for row in self.table.rows if is_empty(row.cells[column.index])]
+            if gaps and gaps[0] > self.table.rows[0].line and column.role in _NAMING_ROLES:
+                yield (
+                    f"line {gaps[0]}: nothing stands under {column.name[:60]!r}; "
+                    "if it is that of the row above, write it into each row"
+                )
         if self.has_thousands:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
         if self.approximate:
@@ -206,14 +217,9 @@ class _RowCells:
     @property
     def label(self) -> str:
         """The cells that name the row, for a message."""
-        named = [
-            one
-            for one in self.columns.all
-            if one.role in (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
-        ]
-        return next(
-            (str(cell) for one in named if (cell := self._cell(one)) is not None), f"line {self.line}"
-        )
+        named = [column for column in self.columns.all if column.role in _NAMING_ROLES]
+        cells = (str(cell) for column in named if (cell := self._cell(column)) is not None)
+        return next(cells, f"line {self.line}")
 
     def text(self, meaning: str) -> str | None:
         cell = self.fact(meaning)
@@ -429,6 +435,8 @@ class _RowCells:
 def _with_part(run: ParsedRun, column: TableColumn) -> ParsedRun:
     """Return the run with what a head over its figures names: a version, a product, a workload, a setting."""
     name = column.of
+    if repetition := _REPETITION.fullmatch(name):
+        return replace(run, repetition=int(repetition["number"]))
     run = replace(run, column=run.column if run.product and not column.names_product else name)
     product, version = product_and_version(name)
     if version:
