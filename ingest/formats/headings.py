@@ -208,9 +208,15 @@ def product_and_version(label: str) -> tuple[str | None, str | None]:
         return None, found["version"]
     if label[:1].isdigit():
         return None, label
-    return split_product_version(label)
+    product, version = split_product_version(label)
+    if version is None and (found := _MAJOR_VERSION.fullmatch(label)):
+        return found["product"], found["version"]
+    return product, version
 
 
+_MAJOR_VERSION = re.compile(
+    rf"(?P<product>{KNOWN_PRODUCT})(?P<version>[0-9]{{1,2}}(?:\.[0-9]+)*)", re.IGNORECASE
+)
 _ONLY_VERSION = re.compile(r"v(?P<version>[0-9]++(?:\.[0-9]++)++\S*)", re.IGNORECASE)
 
 

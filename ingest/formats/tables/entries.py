@@ -8,8 +8,6 @@ from operator import attrgetter
 from benchdash.results.readings import UNKNOWN
 from ingest.formats.report import FormatError, ParsedRun
 
-# So many rates with three decimals are no accident.
-_MIN_RATES = 2
 _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
 
 
@@ -55,25 +53,6 @@ def join_metrics(entries: Iterable[RunEntry]) -> list[RunEntry]:
         else:
             runs[run] = entry
     return list(runs.values())
-
-
-def warnings_of_points(runs: Iterable[ParsedRun]) -> list[str]:
-    """Return a warning where every rate is such as ``19.543``: a point may part thousands as well."""
-    rates = [
-        one.value for run in runs for one in run.readings if one.unit in ("1/s", "1/min") and not one.is_own
-    ]
-    exact = [round(rate * 1000) for rate in rates]
-    has_three_decimals = any(thousandths % 10 for thousandths in exact)
-    if len(rates) < _MIN_RATES or not has_three_decimals:
-        return []
-    if any(
-        rate and (rate < 1 or rate >= 1000 or abs(rate * 1000 - whole) > 1e-6)
-        for rate, whole in zip(rates, exact, strict=True)
-    ):
-        return []
-    return [
-        f"rates such as {rates[0]:.3f} are read with a decimal point; if it parts thousands, write {exact[0]}"
-    ]
 
 
 def warnings_of_repetitions(runs: Iterable[ParsedRun]) -> list[str]:

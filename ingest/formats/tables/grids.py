@@ -138,7 +138,9 @@ def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     elif names_of_rows:
         yield TableColumn(0, head, ColumnRole.FACT, fact=names_of_rows)
     else:
-        yield TableColumn(0, head, ColumnRole.FACT, fact="threads" if counts_threads(head) else "workload")
+        labels = [str(row.cells[0]) for row in table.rows]
+        has_counts = counts_threads(head) or all(thread_count(one) and not is_count(one) for one in labels)
+        yield TableColumn(0, head, ColumnRole.FACT, fact="threads" if has_counts else "workload")
     for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
         is_derived = (head_of(name).is_derived and not is_version(name)) or (are_counts and count is None)
         if is_derived or _is_change(table, index):

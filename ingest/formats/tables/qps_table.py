@@ -17,7 +17,7 @@ from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import begins_column_block, read_column_block
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, table_of_nothing
-from ingest.formats.tables.entries import distinct_runs, warnings_of_points, warnings_of_repetitions
+from ingest.formats.tables.entries import distinct_runs, warnings_of_repetitions
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of, is_of_time
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
@@ -130,8 +130,7 @@ def parse(source: Source) -> ParsedReport:
     source.limits.check("cells", sum(cells))
     refuse_relative([(1, lines[0])])
     report = _report(lines, metric_of_sender(source.metric))
-    notes = (*warnings_of_points(report.runs), *warnings_of_repetitions(report.runs))
-    report = replace(report, warnings=(*report.warnings, *notes))
+    report = replace(report, warnings=(*report.warnings, *warnings_of_repetitions(report.runs)))
     if source.ends_with_newline:
         return report
     cut = "the last line has no line end; if the file was cut off, its last number was too"

@@ -39,6 +39,8 @@ _OF_SERVERS = ("innodb_", "sync_", "thread_", "binlog_", "query_cache_", "wal_",
 _REPETITION = re.compile(
     r"(?:run|rep|repetition|iteration|trial|round)\s*#?\s*(?P<number>[1-9][0-9]{0,3})", re.IGNORECASE
 )
+# A point before three digits may part thousands.
+_MAY_HAVE_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 _NAMING_ROLES = (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
 _SWITCHES = frozenset(
     {"on", "off", "yes", "no", "true", "false", "enabled", "disabled", "启用", "关闭", "开启"}
@@ -147,10 +149,19 @@ class _Reading:
                 )
         if self.has_thousands:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
+        rates = list(self._texts_of_rates())
+        if len(rates) > 1 and all(map(_MAY_HAVE_THOUSANDS.fullmatch, rates)):
+            rate, whole = rates[0], rates[0].replace(".", "")
+            yield f"rates such as {rate} are read with a decimal point; if it parts thousands, write {whole}"
         if self.approximate:
             yield f"numbers such as {self.approximate[:40]!r} are as rough as they are printed"
         if self.with_mark:
             yield f"the mark in {self.with_mark!r} is taken for one of a footnote and was left out"
+
+    def _texts_of_rates(self) -> Iterator[str]:
+        for column in self.columns.with_role(ColumnRole.VALUE):
+            if column.metric and not column.metric.is_own and column.metric.normal_unit in ("1/s", "1/min"):
+                yield from (str(cell).strip() for cell in self.table.cells_of(column.index))
 
     def entries(self, row: TableRow) -> Iterator[RunEntry]:
         """Yield the runs that a row tells of. Raise FormatError with the line."""
