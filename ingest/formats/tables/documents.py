@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from ingest.formats.cells import is_missing, is_quantity
@@ -12,9 +12,9 @@ from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.drawn import (
-    DrawnTable,
     check_footer,
     drawn_table,
+    fitted,
     holds_numbers,
     is_footer,
     tells_results,
@@ -27,12 +27,9 @@ from ingest.formats.tables.metric_words import Metric, title_mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
 from ingest.formats.tables.table import (
-    DECIMAL_COMMAS,
     Table,
     title_fact,
     transposed,
-    with_decimal_points,
-    with_single_figures,
 )
 from ingest.formats.tables.text_tables import TextTable, find_in_text
 
@@ -44,14 +41,6 @@ _MEASURED = re.compile(
 )
 _MAX_TITLE_WORDS = 25
 _MAX_NAME_WORDS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A table with the text around it, what warns of it, and whether its heads name metrics."""
-
-    table: Table
-    warnings: tuple[str, ...] = ()
 
 
 def blocks_within(blocks: Iterable[DocumentBlock]) -> Iterator[DocumentBlock]:
@@ -70,8 +59,8 @@ def any_table(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> bool:
     within = list(blocks_within(blocks))
     for place, block in enumerate(within):
         if block.kind is BlockKind.TABLE:
-            drawn = drawn_table(block, lines)
-            if tells_results(drawn, [text for _, text in _titles(within, place, lines)]):
+            titles = [text for _, text in _titles(within, place, lines)]
+            if tells_results(drawn_table(block, lines), titles):
                 return True
         elif _first_in_text(block, lines, is_sure=False):
             return True
@@ -87,7 +76,7 @@ def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]
         if block.kind is BlockKind.TABLE:
             drawn = drawn_table(block, lines)
             if holds_numbers(drawn):
-                return drawn.table()[0]
+                return fitted(drawn)
         elif layout := _first_in_text(block, lines, is_sure=True):
             return layout.table(lines[: block.line - 1 + len(block.lines)])[0]
     return None
@@ -125,12 +114,12 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
     out with a warning.
     """
     blocks = list(blocks_within(document_blocks(lines)))
-    found = list(_tables(blocks, lines, sent))
-    if not found:
+    tables = list(_tables(blocks, lines, sent))
+    if not tables:
         return None
-    _refuse_names_given_again(found)
-    report = _report_of_one(found[0], sent) if len(found) == 1 else _report_of_several(found, sent)
-    read = {one.table.line for one in found}
+    _refuse_names_given_again(tables)
+    report = _report_of_one(tables[0], sent) if len(tables) == 1 else _report_of_several(tables, sent)
+    read = {table.line for table in tables}
     return replace(report, warnings=(*report.warnings, *_unread(blocks, lines, read)))
 
 
@@ -143,7 +132,7 @@ def _unread(blocks: Sequence[DocumentBlock], lines: Sequence[str], read: Contain
     ]
     return bounded(
         [
-            f"line {drawn.index + 1}: the table under {', '.join(map(repr, drawn.names[:3]))} was not read: "
+            f"line {drawn.line}: the table under {', '.join(map(repr, drawn.names[:3]))} was not read: "
             "nothing says what its numbers are"
             for drawn in tables
             if _MEASURED.search(_words_of(drawn) if holds_numbers(drawn) else _measured_names(drawn))
@@ -154,7 +143,7 @@ def _unread(blocks: Sequence[DocumentBlock], lines: Sequence[str], read: Contain
 # --- one table --------------------------------------------------------------------------------------------
 
 
-def _measured_names(drawn: DrawnTable) -> str:
+def _measured_names(drawn: Table) -> str:
     """Return the names of the columns that hold nothing but figures."""
     cells = {
         name: [str(row.cells[at]) for row in drawn.rows if at < len(row.cells)]
@@ -163,38 +152,29 @@ def _measured_names(drawn: DrawnTable) -> str:
     return " ".join(name for name, column in cells.items() if column and all(map(is_quantity, column)))
 
 
-def _words_of(drawn: DrawnTable) -> str:
+def _words_of(drawn: Table) -> str:
     return " ".join([*drawn.names, *(str(cell) for row in drawn.rows for cell in row.cells)])
 
 
-def _report_of_one(found: _Found, sent: Metric | None) -> ParsedReport:
-    entries = _read(found.table, sent)
-    runs = distinct_runs(_with_headings(found.table, entries.entries))
-    return ParsedReport(
-        runs, facts=title_fact(found.table.titles), warnings=(*entries.warnings, *found.warnings)
-    )
+def _report_of_one(table: Table, sent: Metric | None) -> ParsedReport:
+    entries = _read(table, sent)
+    runs = distinct_runs(_with_headings(table, entries.entries))
+    return ParsedReport(runs, facts=title_fact(table.titles), warnings=(*entries.warnings, *table.warnings))
 
 
-def _refuse_names_given_again(found: Sequence[_Found]) -> None:
+def _refuse_names_given_again(tables: Sequence[Table]) -> None:
     """Raise FormatError for a second table of the same columns that nothing tells from the first."""
-    for first, second in pairwise(found):
-        is_written_by_script = not second.table.is_published and not first.table.is_published
-        if is_written_by_script and second.table.names == first.table.names and not _names(second.table):
+    for first, second in pairwise(tables):
+        is_written_by_script = not second.is_published and not first.is_published
+        if is_written_by_script and second.names == first.names and not _names(second):
             raise FormatError(
                 "a second table begins, and nothing tells it from the first; write a line above each that "
                 "says what was measured, or send each table as a file of its own",
-                second.table.line,
+                second.line,
             )
 
 
 def _read(table: Table, sent: Metric | None) -> Entries:
-    rows, has_commas = with_decimal_points(table.rows)
-    names, rows = with_single_figures(table.names, rows)
-    found = _read_with_points(replace(table, names=names, rows=rows), sent)
-    return replace(found, warnings=(DECIMAL_COMMAS, *found.warnings)) if has_commas else found
-
-
-def _read_with_points(table: Table, sent: Metric | None) -> Entries:
     if is_transposed(table.names, [row.cells[0] for row in table.rows]):
         table = transposed(table)
     if tell_runs(table.names, may_name_rows=True) or times_statistics(table.names, table.rows):
@@ -229,26 +209,24 @@ def _without_metric(text: str) -> str:
 # --- several tables ---------------------------------------------------------------------------------------
 
 
-def _report_of_several(found: Sequence[_Found], sent: Metric | None) -> ParsedReport:
+def _report_of_several(tables: Sequence[Table], sent: Metric | None) -> ParsedReport:
     read: list[tuple[Table, Entries]] = []
     warnings: list[str] = []
     refused: list[FormatError] = []
-    for one in found:
+    for table in tables:
         try:
-            names_metric = says_metric("", (text for _, text in one.table.titles))
-            read.append((one.table, _read(one.table, None if names_metric else sent)))
+            names_metric = says_metric("", (text for _, text in table.titles))
+            read.append((table, _read(table, None if names_metric else sent)))
         except FormatError as error:
-            if not one.table.is_published:
+            if not table.is_published:
                 raise
             refused.append(error)
-            warnings.append(f"line {error.line or one.table.line}: the table was left out: {error.message}")
-            continue
-        warnings += one.warnings
+            warnings.append(f"line {error.line or table.line}: the table was left out: {error.message}")
     if not read:
         raise refused[0]
     entries, of_headings = _under_headings(read)
     runs = distinct_runs(_joined(entries))
-    told = [warning for _, one in read for warning in one.warnings]
+    told = [warning for table, one in read for warning in (*one.warnings, *table.warnings)]
     return ParsedReport(
         runs, warnings=(*of_headings, *bounded(list(dict.fromkeys(told))), *bounded(warnings))
     )
@@ -320,7 +298,7 @@ def _joined(entries: Sequence[RunEntry]) -> list[RunEntry]:
 # --- where the tables are ---------------------------------------------------------------------------------
 
 
-def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric | None) -> Iterator[_Found]:
+def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric | None) -> Iterator[Table]:
     """Yield the tables of results, with the text around each."""
     for place, block in enumerate(blocks):
         if block.kind is BlockKind.TABLE:
@@ -331,9 +309,8 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric 
                     check_footer(text, line, len(drawn.rows))
             texts = [text for _, text in titles]
             if tells_results(drawn, texts) or (sent is not None and holds_numbers(drawn)):
-                table, warnings = drawn.table()
                 headings = tuple(reversed(block.headings))
-                yield _Found(replace(table, titles=tuple(titles), headings=headings), tuple(warnings))
+                yield replace(fitted(drawn), titles=tuple(titles), headings=headings)
         else:
             yield from _tables_in_text(block, lines, is_sure=sent is not None)
 
@@ -387,7 +364,7 @@ def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool)
     return next(filter(None, layouts), None)
 
 
-def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> Iterator[_Found]:
+def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> Iterator[Table]:
     """Yield the tables of a block of text or code that are not drawn."""
     index = text_from = block.line - 1
     within = lines[: index + len(block.lines)]
@@ -403,7 +380,7 @@ def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool
         titles = _texts(within, above, table.line - 1)
         if len(found) == 1:
             titles += _texts(within, stop, len(within))
-        yield _Found(replace(table, titles=tuple(titles), headings=tuple(reversed(block.headings))))
+        yield replace(table, titles=tuple(titles), headings=tuple(reversed(block.headings)))
 
 
 def _texts(lines: Sequence[str], start: int, stop: int) -> list[tuple[int, str]]:

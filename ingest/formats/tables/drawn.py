@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ingest.formats.cells import is_missing, is_quantity, quantity
 from ingest.formats.documents import DocumentBlock, plain_text
@@ -12,14 +12,12 @@ from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_of_time, is_transposed, tell_runs
 from ingest.formats.tables.metric_words import time_factor
 from ingest.formats.tables.table import (
-    DECIMAL_COMMAS,
     MAX_COLUMNS,
     Table,
     TableRow,
     counted,
     trimmed,
-    with_decimal_points,
-    with_single_figures,
+    with_plain_figures,
 )
 
 _DRAWN = "|"
@@ -35,36 +33,27 @@ _REMARK = re.compile(
 _BAR = re.compile(r"(?<!\\)\|")
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnTable:
-    """A block of lines with ``|``. ``is_published`` is true of Markdown, false of what a client draws."""
+_CUT = "what ends such a table is not there; if it was cut off, rows are missing"
 
-    index: int
-    names: tuple[str, ...]
-    rows: tuple[TableRow, ...]
-    is_published: bool
-    ends: bool
-    has_decimal_commas: bool
 
-    def table(self) -> tuple[Table, list[str]]:
-        """Return the table without titles, and warnings. Raise FormatError for a row that does not fit."""
-        rows = [self._padded(row) for row in self.rows] if self.is_published else list(self.rows)
-        names, fitting = trimmed(self.names, rows)
-        table = Table(self.index + 1, names, fitting, is_published=self.is_published)
-        warnings = [DECIMAL_COMMAS] if self.has_decimal_commas else []
-        if self.is_published and (remark := _first_remark(table)):
-            table = _without_remarks(table)
-            warnings.append(f"what stands behind figures, as in {remark[:60]!r}, was left out")
-        if not self.ends:
-            warnings.append("what ends such a table is not there; if it was cut off, rows are missing")
-        return table, warnings
+def fitted(table: Table) -> Table:
+    """Return a drawn table with as many cells in each row as names, and without remarks behind its figures.
 
-    def _padded(self, row: TableRow) -> TableRow:
-        """Return a row with the empty cells that a reader of Markdown sees behind its last one."""
-        lacking = len(self.names) - len(row.cells)
-        return (
-            TableRow(row.line, (*row.cells, *[""] * lacking)) if lacking > 0 and len(row.cells) > 1 else row
-        )
+    Raise FormatError for a row that does not fit.
+    """
+    rows = [_padded(row, len(table.names)) for row in table.rows] if table.is_published else table.rows
+    names, fitting = trimmed(table.names, rows)
+    table = replace(table, names=names, rows=fitting)
+    if not table.is_published or not (remark := _first_remark(table)):
+        return table
+    left_out = f"what stands behind figures, as in {remark[:60]!r}, was left out"
+    return replace(_without_remarks(table), warnings=(*table.warnings, left_out))
+
+
+def _padded(row: TableRow, width: int) -> TableRow:
+    """Return a row with the empty cells that a reader of Markdown sees behind its last one."""
+    lacking = width - len(row.cells)
+    return replace(row, cells=(*row.cells, *[""] * lacking)) if lacking > 0 and len(row.cells) > 1 else row
 
 
 def _first_remark(table: Table) -> str:
@@ -98,44 +87,45 @@ def _columns_of_figures(table: Table) -> set[int]:
     }
 
 
-def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> DrawnTable:
-    """Return the table of a block of a document, of which ``lines`` are all."""
-    text = [(number, line) for number, line in enumerate(block.lines, start=block.line)]
-    drawn = [(number, line) for number, line in text if _DRAWN in line and not is_border(line)]
+def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> Table:
+    """Return the table of a block of a document, of which ``lines`` are all, as it is drawn.
+
+    It is published where it is Markdown, and not where a client drew it.
+    """
+    numbered = enumerate(block.lines, start=block.line)
+    drawn = [(number, line) for number, line in numbered if _DRAWN in line and not is_border(line)]
     has_sides = drawn[0][1].lstrip().startswith(_DRAWN) if drawn else True
     cells = [(number, _cells(line, has_sides=has_sides)) for number, line in drawn]
     names = tuple(name.rstrip(" :：") for name in cells[0][1]) if cells else ()
     rows = tuple(TableRow(number, row) for number, row in cells[1:] if any(row))
-    is_published = (
-        has_sides and not any(map(_is_corner, block.lines)) and not _is_corner(_above(block, lines))
-    )
+    above = lines[block.line - 2] if block.line > 1 else ""
+    is_published = has_sides and not any(map(_is_corner, (above, *block.lines)))
     ends = is_published or _ends(block, lines, has_sides=has_sides, rows=len(rows))
-    with_points, has_commas = with_decimal_points(rows)
-    names, rows = with_single_figures(names, with_points)
-    return DrawnTable(block.line - 1, names, rows, is_published, ends, has_commas)
+    table = Table(block.line, names, rows, is_published=is_published, warnings=() if ends else (_CUT,))
+    return with_plain_figures(table)
 
 
 def is_border(line: str) -> bool:
     return "-" in line and _BORDER.issuperset(line)
 
 
-def tells_results(drawn: DrawnTable, titles: Sequence[str]) -> bool:
+def tells_results(table: Table, titles: Sequence[str]) -> bool:
     """Return whether a drawn table holds results: it names metrics, or a title does."""
-    names = drawn.names
+    names = table.names
     if not 1 < len(names) <= MAX_COLUMNS:
         return False
     may_name_rows = not any(map(is_of_time, names[:1]))
-    if is_transposed(names, [row.cells[0] for row in drawn.rows if row.cells]):
+    if is_transposed(names, [row.cells[0] for row in table.rows if row.cells]):
         return True
     if tell_runs(names, may_name_rows=may_name_rows):
-        return not drawn.rows or _has_numbers(drawn)
-    if times_statistics(names, drawn.rows):
+        return not table.rows or _has_numbers(table)
+    if times_statistics(names, table.rows):
         return True
     head, *columns = names
     while columns and not columns[-1]:
         columns.pop()
     return bool(columns) and heads_grid(
-        head, columns, looks_sure=says_metric(head, titles) or _says_in_cells(drawn)
+        head, columns, looks_sure=says_metric(head, titles) or metric_of_cells(head, table.rows) is not None
     )
 
 
@@ -149,26 +139,22 @@ def times_statistics(names: Sequence[str], rows: Sequence[TableRow]) -> bool:
     return bool(figures) and all(one is not None and time_factor(one.unit) for one in figures)
 
 
-def _says_in_cells(drawn: DrawnTable) -> bool:
-    return metric_of_cells(drawn.names[0], drawn.rows) is not None
-
-
-def holds_numbers(drawn: DrawnTable) -> bool:
+def holds_numbers(table: Table) -> bool:
     """Return whether the table is one of names and numbers, whatever they are."""
-    names = drawn.names
+    names = table.names
     if not 1 < len(names) <= MAX_COLUMNS or is_of_another_format(names) or is_of_time(names[0]):
         return False
-    numbers = [cell for row in drawn.rows for cell in row.cells[1:] if not is_missing(str(cell))]
+    numbers = [cell for row in table.rows for cell in row.cells[1:] if not is_missing(str(cell))]
     are_settings = all(map(names_setting, names[1:]))
     return len(numbers) > 1 and not are_settings and all(is_quantity(str(cell)) for cell in numbers)
 
 
-def _has_numbers(drawn: DrawnTable) -> bool:
+def _has_numbers(table: Table) -> bool:
     """Return whether a number stands under a name of a metric or a value."""
-    heads = heads_of(drawn.names)
+    heads = heads_of(table.names)
     measured = [index for index, head in enumerate(heads) if head.named or head.is_declared]
     measured = measured or [index for index, head in enumerate(heads) if head.meaning == "value"]
-    cells = (row.cells[index] for row in drawn.rows for index in measured if index < len(row.cells))
+    cells = (row.cells[index] for row in table.rows for index in measured if index < len(row.cells))
     return any(is_quantity(str(cell)) for cell in cells)
 
 
@@ -195,10 +181,6 @@ def _cells(line: str, *, has_sides: bool) -> tuple[str, ...]:
 
 def _plain(cell: str) -> str:
     return plain_text(_ESCAPED.sub(r"\1", _FOOTNOTE.sub("", cell))).strip(" *\t")
-
-
-def _above(block: DocumentBlock, lines: Sequence[str]) -> str:
-    return lines[block.line - 2] if block.line > 1 else ""
 
 
 def _ends(block: DocumentBlock, lines: Sequence[str], *, has_sides: bool, rows: int) -> bool:

@@ -20,7 +20,6 @@ _FIGURE_WITH_COMMA = re.compile(r"\s*(?:[0-9][0-9.]*,[0-9]+|[0-9]+\.[0-9]+)(?:\s
 # Three digits may be thousands; two are parts.
 _DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9}(?:\.[0-9]{3})*,(?![0-9]{3}(?![0-9]))[0-9]+(?![0-9.,])")
 _POINT = re.compile(r"^\.(?=[0-9]{2}$)")
-DECIMAL_COMMAS = "the commas in numbers such as 12,5 are taken for decimal ones"
 _VALUES = frozenset({"value", "values", "result", "results", "数值", "结果", "值"})
 
 
@@ -40,6 +39,7 @@ class Table:
     itself says that the numbers are; a title knows better. ``is_published`` is true of a table in a document
     that people wrote: a cell of it that is no number is left out, where a script's file would be refused.
     ``may_have_decimal_commas`` is true of cells between semicolons, as countries with such commas write them.
+    ``warnings`` tell of what was changed in its cells.
     """
 
     line: int
@@ -50,25 +50,29 @@ class Table:
     metric: Metric | None = None
     is_published: bool = False
     may_have_decimal_commas: bool = False
+    warnings: tuple[str, ...] = ()
 
     def cells_of(self, index: int) -> list[Cell]:
         """Return the cells of a column that hold something."""
         return [row.cells[index] for row in self.rows if not is_empty(row.cells[index])]
 
 
-def with_decimal_points(rows: Sequence[TableRow]) -> tuple[Sequence[TableRow], bool]:
-    """Return the rows with points for decimal commas, and whether there were any.
+def with_plain_figures(table: Table) -> Table:
+    """Return the table with points for decimal commas, and with a column for each figure between slashes.
 
-    They are certain where no number has a decimal point and none may have commas between its thousands.
+    Decimal commas are certain where no number has a point and none may have commas between its thousands.
     """
+    rows, warnings = table.rows, table.warnings
     # The first column names the rows, with versions such as 10.11.
     numbers = [str(cell) for row in rows for cell in row.cells[1:] if _is_figure_with_comma(cell)]
-    if not any("," in cell for cell in numbers) or not all(map(_DECIMAL_COMMA.match, numbers)):
-        return rows, False
-    return tuple(
-        replace(row, cells=tuple(with_point(str(cell)) if cell else cell for cell in row.cells))
-        for row in rows
-    ), True
+    if any("," in cell for cell in numbers) and all(map(_DECIMAL_COMMA.match, numbers)):
+        rows = tuple(
+            replace(row, cells=tuple(with_point(str(cell)) if cell else cell for cell in row.cells))
+            for row in rows
+        )
+        warnings = (*warnings, "the commas in numbers such as 12,5 are taken for decimal ones")
+    names, rows = _with_single_figures(table.names, rows)
+    return replace(table, names=names, rows=rows, warnings=warnings)
 
 
 def _is_figure_with_comma(cell: Cell) -> bool:
@@ -80,7 +84,7 @@ def with_point(cell: str) -> str:
     return cell.replace(".", "").replace(",", ".") if _is_figure_with_comma(cell) else cell
 
 
-def with_single_figures(
+def _with_single_figures(
     names: tuple[str, ...], rows: Sequence[TableRow]
 ) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
     """Return names and rows with a column for each figure, where cells hold several between slashes.

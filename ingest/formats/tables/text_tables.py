@@ -26,7 +26,15 @@ from ingest.formats.tables.heads import (
     tell_runs,
 )
 from ingest.formats.tables.metric_words import names_metric
-from ingest.formats.tables.table import MAX_COLUMNS, Table, TableRow, counted, trimmed, with_point
+from ingest.formats.tables.table import (
+    MAX_COLUMNS,
+    Table,
+    TableRow,
+    counted,
+    trimmed,
+    with_plain_figures,
+    with_point,
+)
 
 # A word is a match, which knows the columns of the screen that it covers.
 Words = Sequence[re.Match[str]]
@@ -113,7 +121,9 @@ class TextTable:
         if self.columns:
             _check_labels(self.columns, [(row.line, _words(lines[row.line - 1])) for row in rows])
         names, fitting = trimmed(self.names, rows)
-        return Table(self.index + 1, names, fitting, may_have_decimal_commas=self.separator == ";")
+        has_semicolons = self.separator == ";"
+        table = Table(self.index + 1, names, fitting, may_have_decimal_commas=has_semicolons)
+        return with_plain_figures(table)
 
 
 def find_in_text(lines: Sequence[str], index: int, *, is_sure: bool = False) -> TextTable | None:
