@@ -29,7 +29,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import textwrap
 import threading
 import time
 import urllib.error
@@ -43,12 +42,14 @@ from typing import (
     Any,
     BinaryIO,
     Callable,
-    Iterable,
+    Generator,
     Iterator,
+    List,
     Mapping,
     NamedTuple,
     NoReturn,
     Sequence,
+    Tuple,
     Union,
     cast,
 )
@@ -62,12 +63,16 @@ VERSION = "1.0"
 # How a command ends. A gate that passed and an upload that was taken are both fine.
 EXIT_FINE, EXIT_REGRESSED, EXIT_CANNOT_TELL, EXIT_ERROR = 0, 1, 2, 3
 REQUEST_TIMEOUT_S = 120
-IDENTITY_TIMEOUT_S = 30
 CHUNK_BYTES = 256 * 1024
+
+Fields = List[Tuple[str, str]]
+# The bytes of a file, or where they are.
+Content = Union[bytes, Path]
+Files = List[Tuple[str, str, Content]]
 
 
 class ClientError(Exception):
-    """What went wrong, in a sentence for the person who must act on it."""
+    """A sentence for the person who must act on what went wrong."""
 
 
 def note(sentence: str) -> None:
@@ -87,17 +92,27 @@ _noted: set[str] = set()
 
 # --- the server ---------------------------------------------------------------------------------------------
 
+# Trouble that passes by itself.
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
+# Answers about the upload: sent again, it would be refused again.
+_FINAL = frozenset({400, 409, 413, 415, 422})
+
 
 class ServerAnswer(NamedTuple):
-    """What the server said: the status of HTTP, the JSON of the body, and when to ask again, in seconds.
-
-    ``body`` is empty where the answer was no JSON object.
-    """
+    """An answer: the status of HTTP, the body, and when to ask again, in seconds."""
 
     status: int
-    body: dict[str, Any]
+    content: bytes
     retry_after_s: float | None = None
     location: str = ""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The JSON of the body; empty where it is no JSON object."""
+        try:
+            return _object(json.loads(self.content))
+        except ValueError:
+            return {}
 
     @property
     def is_success(self) -> bool:
@@ -109,25 +124,35 @@ class ServerAnswer(NamedTuple):
             return f"HTTP {self.status}: it is moved to {self.location}; set BENCHDASH_URL to where it is"
         if not self.body:
             return f"HTTP {self.status} without JSON: is a dashboard at this address, or a proxy before it?"
-        sentences = [_error_sentence(error) for error in self.body.get("errors", [])]
-        return "; ".join(sentences) or str(self.body.get("detail", f"HTTP {self.status}"))
+        return errors_sentence(self.body.get("errors", [])) or str(
+            self.body.get("detail", f"HTTP {self.status}")
+        )
 
 
-def _error_sentence(error: dict[str, Any]) -> str:
-    if error.get("field"):
-        return f"{error['field']}: {error['message']}"
-    return f"line {error['line']}: {error['message']}" if error.get("line") else str(error["message"])
+def errors_sentence(errors: Sequence[dict[str, Any]]) -> str:
+    """Return errors of an answer in a sentence, with the field or the line of each."""
+    places = (error.get("field") or (error.get("line") and f"line {error['line']}") for error in errors)
+    return "; ".join(
+        f"{place}: {error['message']}" if place else str(error["message"])
+        for place, error in zip(places, errors)
+    )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 class NoAnswerError(ClientError):
     """Nobody answers at the address, or not in time."""
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follow no redirect: it would take the token along, and lose the file."""
+class _AnyAnswer(urllib.request.HTTPErrorProcessor):
+    """Take every status for an answer. A redirect would take the token along, and lose the file."""
 
-    def redirect_request(self, *_arguments: Any) -> None:
-        return None
+    def http_response(self, _request: urllib.request.Request, response: Any) -> Any:
+        return response
+
+    https_response = http_response  # type: ignore[assignment]
 
 
 class _Connection(http.client.HTTPConnection):
@@ -169,38 +194,26 @@ class Server(NamedTuple):
     token: str
     ca_file: str = ""
 
-    def get(self, path: str, query: dict[str, str] | None = None) -> ServerAnswer:
+    def get(self, path: str, query: Fields | None = None) -> ServerAnswer:
         """Ask for ``/api/v1/`` and ``path``. Raises NoAnswerError where no server answers."""
-        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
-        return self.send(urllib.request.Request(f"{self.url}/api/v1/{path}{asked}"))
+        question = f"?{urllib.parse.urlencode(query)}" if query else ""
+        return self.send(urllib.request.Request(f"{self.url}/api/v1/{path}{question}"))
 
-    def text(self, path: str, query: list[tuple[str, str]]) -> str:
+    def text(self, path: str, query: Fields) -> str:
         """Ask for an answer that is no JSON. Raises ClientError where there is none."""
-        request = urllib.request.Request(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(query)}")
-        try:
-            with self.open(request) as response:
-                if response.headers.get_content_type() == "application/json":
-                    raise ClientError(f"{self.url} cannot write this form; is it older than this client?")
-                return str(response.read().decode())
-        except urllib.error.HTTPError as error:
-            raise ClientError(_answer(error.code, error.headers, error.read()).sentence()) from None
-        except (OSError, http.client.HTTPException) as error:
-            raise NoAnswerError(f"{self.url} does not answer: {_reason(error)}") from None
+        answer = self.get(path, query)
+        if not 200 <= answer.status < 300:
+            raise ClientError(answer.sentence())
+        if answer.body:
+            raise ClientError(f"{self.url} cannot write this form; is it older than this client?")
+        return answer.content.decode()
 
-    def upload(
-        self,
-        form: Form,
-        *,
-        key: str = "",
-        waited_s: float = 0,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> ServerAnswer:
+    def upload(self, form: Form, *, key: str, label: str = "", waited_s: float = 0) -> ServerAnswer:
         """Send fields and files, read from disk as they are sent. Raises NoAnswerError without an answer.
 
         ``key`` is the same for each try of one upload. ``waited_s`` is how long it has lain here: the server
-        counts the time of receipt from then.
+        counts the time of receipt from then. A terminal sees how much of ``label`` is sent.
         """
-        key = key or uuid.uuid4().hex
         length = form.length(key)
         headers = {
             "Content-Type": f"multipart/form-data; boundary={key}",
@@ -209,44 +222,25 @@ class Server(NamedTuple):
         }
         if waited_s >= 1:
             headers["Benchdash-Waited"] = str(int(waited_s))
-        body = _watched(form.encoded(key), length, progress) if progress else form.encoded(key)
-        return self.send(urllib.request.Request(f"{self.url}/api/v1/uploads/", body, headers))
+        with contextlib.closing(_shown(form.encoded(key), length, label)) as body:
+            return self.send(urllib.request.Request(f"{self.url}/api/v1/uploads/", body, headers))
 
     def send(self, request: urllib.request.Request) -> ServerAnswer:
         """Send a request with the token. Raises NoAnswerError where no server answers."""
-        try:
-            with self.open(request) as response:
-                return _answer(response.status, response.headers, response.read())
-        except urllib.error.HTTPError as error:
-            with error:
-                return _answer(error.code, error.headers, error.read())
-        except (OSError, http.client.HTTPException) as error:
-            raise NoAnswerError(f"{self.url} does not answer: {_reason(error)}") from None
-
-    def open(self, request: urllib.request.Request) -> Any:
-        """Open an address. Raises HTTPError, for a redirect too, other OSErrors and HTTPException."""
         request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("User-Agent", f"benchdash/{VERSION}")
         try:
             context = ssl.create_default_context(cafile=self.ca_file or None)
         except OSError as error:
             raise ClientError(f"--ca-file {self.ca_file}: {error.strerror or error}") from None
-        opener = urllib.request.build_opener(_NoRedirects, _Connections(context))
-        return opener.open(request, timeout=REQUEST_TIMEOUT_S)
-
-
-def _answer(status: int, headers: Any, content: bytes) -> ServerAnswer:
-    return ServerAnswer(
-        status, _read_json(content), _seconds(headers.get("Retry-After", "")), headers.get("Location", "")
-    )
-
-
-def _read_json(content: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(content)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+        opener = urllib.request.build_opener(_AnyAnswer, _Connections(context))
+        try:
+            with opener.open(request, timeout=REQUEST_TIMEOUT_S) as response:
+                retry_after_s = _seconds(response.headers.get("Retry-After", ""))
+                location = response.headers.get("Location", "")
+                return ServerAnswer(response.status, response.read(), retry_after_s, location)
+        except (OSError, http.client.HTTPException) as error:
+            raise NoAnswerError(f"{self.url} does not answer: {_reason(error)}") from None
 
 
 def _seconds(retry_after: str) -> float | None:
@@ -263,53 +257,99 @@ def _reason(error: Exception) -> str:
     return str(getattr(reason, "strerror", None) or reason or type(reason).__name__)
 
 
-def _watched(chunks: Iterable[bytes], length: int, progress: Callable[[int, int], None]) -> Iterator[bytes]:
+def _shown(chunks: Iterator[bytes], length: int, label: str) -> Generator[bytes, None, None]:
+    """Yield chunks; a terminal sees how much of them is sent, on a line that goes when it is done."""
+    is_shown = label and sys.stderr.isatty() and not os.environ.get("CI")
+    total = f"{length / 1e6:.1f} MB" if length > 1e5 else f"{length} bytes"
     sent = 0
-    for chunk in chunks:
-        yield chunk
-        sent += len(chunk)
-        progress(sent, length)
+    try:
+        for chunk in chunks:
+            yield chunk
+            sent += len(chunk)
+            if is_shown:
+                line = f"\r{_on_one_line(label)}: {100 * sent // length} % of {total}"
+                print(line, end="", file=sys.stderr, flush=True)
+    finally:
+        if is_shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-# The bytes of a file, or where they are.
-Content = Union[bytes, Path]
+class Pauses:
+    """Pauses between tries, each twice the one before, until the time for all of them is over."""
+
+    def __init__(self, seconds: float, first_s: float, longest_s: float) -> None:
+        self._end = time.monotonic() + seconds
+        self._next_s, self._longest_s = first_s, longest_s
+
+    @property
+    def left_s(self) -> float:
+        """The time that is left, in seconds."""
+        return self._end - time.monotonic()
+
+    def next_s(self) -> float:
+        """Return how long the next pause is."""
+        pause = self._next_s
+        self._next_s = min(2 * pause, self._longest_s)
+        return pause
+
+
+def completed(
+    server: Server, path: str, query: Fields, seconds: float, open_of: Callable[[dict[str, Any]], str]
+) -> ServerAnswer:
+    """Ask until an answer is complete: ``open_of`` its body says what is not done yet.
+
+    Raises ClientError where it is not in time, and where the server refuses to answer.
+    """
+    pauses = Pauses(seconds, 0.25, LONGEST_POLL_S)
+    while True:
+        at_least_s = 0.0
+        try:
+            answer = server.get(path, query)
+        except NoAnswerError as error:
+            trouble = str(error)
+        else:
+            trouble = open_of(answer.body) if answer.is_success else answer.sentence()
+            if answer.is_success and not trouble:
+                return answer
+            if not answer.is_success and answer.status not in _PASSING:
+                raise ClientError(f"the server does not answer for {path}: {trouble}")
+            at_least_s = answer.retry_after_s or 0.0
+        pause = pauses.next_s()
+        if pauses.left_s <= 0:
+            raise ClientError(f"not done within {seconds:g} s: {trouble}")
+        if pause >= LONGEST_POLL_S:
+            note_once(f"{trouble}; asking again for {seconds:g} s")
+        time.sleep(max(min(max(pause, at_least_s), pauses.left_s), 0.0))
+
+
+LONGEST_POLL_S = 3.0
 
 
 class Form(NamedTuple):
     """An upload: fields by name (a name may come again), and the names, file names and contents of files."""
 
-    fields: list[tuple[str, str]]
-    files: list[tuple[str, str, Content]]
+    fields: Fields
+    files: Files
 
     def encoded(self, boundary: str) -> Iterator[bytes]:
         """Yield the body of the request: multipart/form-data (RFC 7578)."""
+        part = f"--{boundary}\r\nContent-Disposition: form-data; name="
         for name, value in self.fields:
-            head = f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(name)}"\r\n\r\n'
-            yield f"{head}{value}\r\n".encode(errors="replace")
+            yield f'{part}"{_quoted(name)}"\r\n\r\n{value}\r\n'.encode(errors="replace")
         for name, file_name, content in self.files:
-            yield _file_head(boundary, name, file_name)
-            if isinstance(content, bytes):
-                yield content
-            else:
-                with content.open("rb") as file:
-                    yield from iter(lambda file=file: file.read(CHUNK_BYTES), b"")  # type: ignore[misc]
+            head = (
+                f'{part}"{name}"; filename="{_quoted(file_name)}"\r\nContent-Type: application/octet-stream'
+            )
+            yield f"{head}\r\n\r\n".encode(errors="replace")
+            yield from _chunks(content)
             yield b"\r\n"
         yield f"--{boundary}--\r\n".encode()
 
     def length(self, boundary: str) -> int:
         """Return how many bytes the body has."""
         without = Form(self.fields, [(name, file_name, b"") for name, file_name, _ in self.files])
-        return sum(map(len, without.encoded(boundary))) + sum(_size(content) for _, _, content in self.files)
-
-    def value(self, name: str) -> str:
-        """Return a field; empty where it is not given."""
-        return next((value for field, value in self.fields if field == name), "")
-
-
-def _file_head(boundary: str, name: str, file_name: str) -> bytes:
-    disposition = f'form-data; name="{name}"; filename="{_quoted(file_name)}"'
-    head = f"--{boundary}\r\nContent-Disposition: {disposition}\r\n"
-    return f"{head}Content-Type: application/octet-stream\r\n\r\n".encode(errors="replace")
+        sizes = (len(it) if isinstance(it, bytes) else it.stat().st_size for _, _, it in self.files)
+        return sum(map(len, without.encoded(boundary))) + sum(sizes)
 
 
 def _quoted(name: str) -> str:
@@ -317,15 +357,20 @@ def _quoted(name: str) -> str:
     return name.replace("\\", "/").replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _size(content: Content) -> int:
-    return len(content) if isinstance(content, bytes) else content.stat().st_size
+def _chunks(content: Content) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        yield content
+        return
+    with content.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
 
 
 # --- the machine --------------------------------------------------------------------------------------------
 
-# What lscpu prints of the moment, which would make each upload another one.
+# Lines of lscpu that hold for a moment, and would make each upload another one.
 _OF_THE_MOMENT = re.compile(r"\s*(?:CPU [a-z ]*MHz|CPU\(s\) scaling MHz|BogoMIPS|Flags):")
-_CPUS = Path("/sys/devices/system/cpu")
+_CPUS = "/sys/devices/system/cpu"
 # A host name that was made for one container.
 _MADE_UP_NAME = re.compile(r"[0-9a-f]{12}|localhost|runner-.*-project-[0-9]+-concurrent-[0-9]+.*")
 
@@ -336,37 +381,41 @@ def machine_facts() -> dict[str, dict[str, Any]]:
     Hardware is what the machine is, environment how it is set: kernel, governor. What cannot be read is left
     out.
     """
-    hardware: dict[str, Any] = {"arch": platform.machine(), "instance_type": instance_type()}
-    if platform.system() == "Linux":
-        hardware.update(_linux_hardware())
-    elif platform.system() == "Darwin":
-        hardware.update(_mac_hardware())
-    environment = {
-        "kernel": platform.release() if platform.system() != "Windows" else "",
-        "os": _os_name(),
-        "governor": _values(_CPUS.glob("cpu[0-9]*/cpufreq/scaling_governor")),
-        "boost": _boost(),
-        "transparent_hugepage": _chosen(_line("/sys/kernel/mm/transparent_hugepage/enabled")),
+    governors = {_text(path) for path in glob.glob(f"{_CPUS}/cpu[0-9]*/cpufreq/scaling_governor")}  # noqa: PTH207
+    boost = {"0": "1", "1": "0"}.get(_text(f"{_CPUS}/intel_pstate/no_turbo")) or _text(
+        f"{_CPUS}/cpufreq/boost"
+    )
+    facts = {
+        "hardware": {"arch": platform.machine(), "instance_type": instance_type(), **_hardware()},
+        "environment": {
+            "kernel": platform.release() if platform.system() != "Windows" else "",
+            "os": _os_name(),
+            "governor": ", ".join(sorted(filter(None, governors))),
+            "boost": {"1": "on", "0": "off"}.get(boost, ""),
+            "transparent_hugepage": _match(
+                r"\[([^\]]+)\]", _text("/sys/kernel/mm/transparent_hugepage/enabled")
+            ),
+        },
     }
-    return {"hardware": _known(hardware), "environment": _known(environment)}
+    return {
+        kind: {name: value for name, value in values.items() if value not in (None, "")}
+        for kind, values in facts.items()
+    }
 
 
-def machine_files() -> list[tuple[str, str, Content]]:
-    """Return what tools say of this machine, as companions of an upload."""
-    said = _printed("lscpu")
-    lines = [f"{line}\n" for line in said.splitlines() if not _OF_THE_MOMENT.match(line)]
+def machine_files() -> Files:
+    """Return what tools print about this machine, as companions of an upload."""
+    lines = [f"{line}\n" for line in _printed("lscpu").splitlines() if not _OF_THE_MOMENT.match(line)]
     return [("companion", "lscpu.txt", "".join(lines).encode())] if lines else []
 
 
 def instance_type() -> str:
     """Return the type of a virtual machine of Amazon EC2, which its firmware tells; empty elsewhere."""
-    if _line("/sys/class/dmi/id/sys_vendor") != "Amazon EC2":
-        return ""
-    found = re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+", _line("/sys/class/dmi/id/product_name"))
-    return found[0] if found else ""
+    is_ec2 = _text("/sys/class/dmi/id/sys_vendor") == "Amazon EC2"
+    return _match(r"^([a-z0-9-]+\.[a-z0-9-]+)$", _text("/sys/class/dmi/id/product_name")) if is_ec2 else ""
 
 
-def hardware_name(variables: dict[str, str]) -> str:
+def hardware_name(variables: Mapping[str, str]) -> str:
     """Return a name for this machine that is the same at the next job. Raises ClientError.
 
     Results of one name are held against each other, so machines that are made anew for each job are named
@@ -394,72 +443,48 @@ def hardware_name(variables: dict[str, str]) -> str:
     )
 
 
-def _linux_hardware() -> dict[str, Any]:
-    """Return what /proc and the firmware tell; lscpu, where it is installed, tells more."""
-    found: dict[str, Any] = {"cpus": os.cpu_count()}
-    total = re.search(r"^MemTotal:\s*([0-9]+) kB$", _text("/proc/meminfo"), re.MULTILINE)
-    if total:
-        found["ram_kib"] = int(total[1])
-    model = re.search(r"^model name\s*:\s*(\S.*)$", _text("/proc/cpuinfo"), re.MULTILINE)
-    if model:
-        found["cpu_model"] = model[1]
-    vendor, product = (_line(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name"))
-    found["model"] = " ".join(filter(None, (vendor, product)))
-    return found
-
-
-def _mac_hardware() -> dict[str, Any]:
-    memory = _printed("sysctl", "-n", "hw.memsize")
+def _hardware() -> dict[str, Any]:
+    """Return CPUs, memory and model, from /proc and the firmware or from sysctl of macOS."""
+    if platform.system() == "Darwin":
+        memory = _printed("sysctl", "-n", "hw.memsize")
+        return {
+            "cpus": os.cpu_count(),
+            "ram_kib": int(memory) // 1024 if memory.isdigit() else None,
+            "cpu_model": _printed("sysctl", "-n", "machdep.cpu.brand_string"),
+            "model": _printed("sysctl", "-n", "hw.model"),
+        }
+    memory = _match(r"^MemTotal:\s*([0-9]+) kB$", _text("/proc/meminfo"))
+    names = (_text(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name"))
     return {
-        "cpu_model": _printed("sysctl", "-n", "machdep.cpu.brand_string"),
-        "model": _printed("sysctl", "-n", "hw.model"),
         "cpus": os.cpu_count(),
-        "ram_kib": int(memory) // 1024 if memory.isdigit() else None,
+        "ram_kib": int(memory) if memory else None,
+        "cpu_model": _match(r"^model name\s*:\s*(\S.*)$", _text("/proc/cpuinfo")),
+        "model": " ".join(filter(None, names)),
     }
 
 
 def _os_name() -> str:
     """Return the name of a distribution or system with its version."""
     if platform.system() == "Linux":
-        named = re.search(r'^PRETTY_NAME="?([^"\n]*)', _text("/etc/os-release"), re.MULTILINE)
-        return named[1] if named else ""
+        return _match(r'^PRETTY_NAME="?([^"\n]*)', _text("/etc/os-release"))
     if platform.system() == "Darwin":
         return f"macOS {platform.mac_ver()[0]}".strip()
     return f"{platform.system()} {platform.version()}".strip()
 
 
-def _boost() -> str:
-    """Return whether the clock may rise above the base: on, off, or nothing where nobody says it."""
-    no_turbo = _line(str(_CPUS / "intel_pstate/no_turbo"))
-    boost = {"0": "1", "1": "0"}.get(no_turbo) or _line(str(_CPUS / "cpufreq/boost"))
-    return {"1": "on", "0": "off"}.get(boost, "")
-
-
-def _values(paths: Iterable[Path]) -> str:
-    return ", ".join(sorted(set(filter(None, (_line(str(path)) for path in paths)))))
-
-
-def _chosen(line: str) -> str:
-    found = re.search(r"\[([^\]]+)\]", line)
-    return found[1] if found else ""
-
-
-def _known(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if value not in (None, "")}
+def _match(pattern: str, text: str) -> str:
+    match = re.search(pattern, text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
 
 
-def _line(path: str) -> str:
-    return _text(path).strip()
-
-
-def _printed(*command: str, folder: str | None = None) -> str:
+def _printed(*command: str) -> str:
     """Return what a program prints in English; nothing where it is missing or fails."""
     try:
         ended = subprocess.run(
@@ -468,13 +493,12 @@ def _printed(*command: str, folder: str | None = None) -> str:
             stderr=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
             env={**os.environ, "LC_ALL": "C"},
-            cwd=folder,
             timeout=20,
-            check=False,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return ended.stdout.decode(errors="replace").strip() if ended.returncode == 0 else ""
+    return ended.stdout.decode(errors="replace").strip()
 
 
 # --- continuous integration ---------------------------------------------------------------------------------
@@ -483,15 +507,19 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{7,40}")
 
 
 class Job(NamedTuple):
-    """What a system of continuous integration says of the job: its name, fields of an upload, and a link."""
+    """A job of continuous integration: the system, fields of an upload, and a link to the job."""
 
     system: str
     fields: dict[str, str]
     url: str = ""
 
 
-def job_of(variables: dict[str, str]) -> Job | None:
+def job_of(variables: Mapping[str, str]) -> Job | None:
     """Return the job in which this program runs; None where it runs in none that is known."""
+
+    def value(name: str) -> str:
+        return variables.get(name, "")
+
     readers = {
         "GITHUB_ACTIONS": _github_job,
         "GITLAB_CI": _gitlab_job,
@@ -499,13 +527,14 @@ def job_of(variables: dict[str, str]) -> Job | None:
         "BUILDBOT_REVISION": _buildbot_job,
     }
     for name, read in readers.items():
-        if variables.get(name):
-            job = read(variables)
-            fields = {**job.fields, "branch": _branch(job.fields.get("branch", ""))}
-            fields = {name: value for name, value in fields.items() if value}
-            if not _COMMIT.fullmatch(fields.get("commit", "")):
-                fields.pop("commit", None)
-            return job._replace(fields=fields)
+        if value(name):
+            job = read(value)
+            # Results of a pull request are of no branch; others are merged nowhere.
+            surplus = "branch" if job.fields["pull_request"] else "base_branch"
+            fields = {**job.fields, "branch": _branch(job.fields["branch"]), surplus: ""}
+            if not _COMMIT.fullmatch(fields["commit"]):
+                fields["commit"] = ""
+            return job._replace(fields={name: value for name, value in fields.items() if value})
     return None
 
 
@@ -515,78 +544,63 @@ def _branch(ref: str) -> str:
     return "" if name in ("HEAD", "detached") else name
 
 
-def _github_job(variables: dict[str, str]) -> Job:
-    """Of a pull request GITHUB_SHA is a merge that nobody wrote; the event names what was pushed."""
-    say = variables.get
-    repository = f"{say('GITHUB_SERVER_URL', '')}/{say('GITHUB_REPOSITORY', '')}"
-    url = f"{repository}/actions/runs/{say('GITHUB_RUN_ID', '')}"
-    fields = {"commit": say("GITHUB_SHA", ""), "branch": ""}
-    if say("GITHUB_REF_TYPE", "branch") == "branch":
-        fields["branch"] = say("GITHUB_REF_NAME", "")
-    event = _read_json(_text(say("GITHUB_EVENT_PATH", "")).encode()) if say("GITHUB_EVENT_PATH") else {}
-    pull = event.get("pull_request")
-    if say("GITHUB_EVENT_NAME", "").startswith("pull_request"):
-        head = pull.get("head") if isinstance(pull, dict) else None
-        number = pull.get("number") if isinstance(pull, dict) else None
-        fields = {
-            "commit": str(head.get("sha", "")) if isinstance(head, dict) else "",
-            "pull_request": str(number or ""),
-            "base_branch": say("GITHUB_BASE_REF", ""),
-        }
+def _github_job(value: Callable[[str], str]) -> Job:
+    """Take the commit of a pull request from the event: GITHUB_SHA is a merge that nobody wrote."""
+    is_pull = value("GITHUB_EVENT_NAME").startswith("pull_request")
+    event = ServerAnswer(0, _text(value("GITHUB_EVENT_PATH")).encode()).body if is_pull else {}
+    pull = _object(event.get("pull_request"))
+    fields = {
+        "commit": str(_object(pull.get("head")).get("sha", "")) if is_pull else value("GITHUB_SHA"),
+        "branch": value("GITHUB_REF_NAME") if value("GITHUB_REF_TYPE") in ("", "branch") else "",
+        "pull_request": str(pull.get("number") or ""),
+        "base_branch": value("GITHUB_BASE_REF"),
+    }
+    url = f"{value('GITHUB_SERVER_URL')}/{value('GITHUB_REPOSITORY')}/actions/runs/{value('GITHUB_RUN_ID')}"
     return Job("GitHub Actions", fields, url)
 
 
-def _gitlab_job(variables: dict[str, str]) -> Job:
-    say = variables.get
+def _gitlab_job(value: Callable[[str], str]) -> Job:
+    """Take the commit that was pushed: of a pipeline for merged results CI_COMMIT_SHA is a merge."""
+    pushed = value("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
     fields = {
-        "commit": say("CI_COMMIT_SHA", ""),
-        "committed_at": say("CI_COMMIT_TIMESTAMP", ""),
-        "branch": say("CI_COMMIT_BRANCH", ""),
+        "commit": pushed or value("CI_COMMIT_SHA"),
+        "committed_at": "" if pushed else value("CI_COMMIT_TIMESTAMP"),
+        "branch": value("CI_COMMIT_BRANCH"),
+        "pull_request": value("CI_MERGE_REQUEST_IID"),
+        "base_branch": value("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
     }
-    if number := say("CI_MERGE_REQUEST_IID"):
-        # Of a pipeline for merged results the commit is a merge that nobody wrote.
-        pushed = say("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
-        fields = {
-            "commit": pushed or say("CI_COMMIT_SHA", ""),
-            "committed_at": "" if pushed else say("CI_COMMIT_TIMESTAMP", ""),
-            "pull_request": number,
-            "base_branch": say("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", ""),
-        }
-    return Job("GitLab CI", fields, say("CI_JOB_URL", ""))
+    return Job("GitLab CI", fields, value("CI_JOB_URL"))
 
 
-def _jenkins_job(variables: dict[str, str]) -> Job:
-    say = variables.get
-    fields = {"commit": say("GIT_COMMIT", ""), "branch": say("BRANCH_NAME", "") or say("GIT_BRANCH", "")}
-    if say("TAG_NAME"):
-        fields["branch"] = ""
-    if number := say("CHANGE_ID"):
-        fields = {
-            # Without CHANGE_BRANCH's commit this may be a merge; Jenkins does not tell them apart.
-            "commit": say("GIT_COMMIT", ""),
-            "pull_request": number,
-            "base_branch": say("CHANGE_TARGET", ""),
-        }
-    return Job("Jenkins", fields, say("BUILD_URL", ""))
+def _jenkins_job(value: Callable[[str], str]) -> Job:
+    """Take GIT_COMMIT, which may be a merge of a change with its target: Jenkins does not tell them apart."""
+    fields = {
+        "commit": value("GIT_COMMIT"),
+        "branch": "" if value("TAG_NAME") else value("BRANCH_NAME") or value("GIT_BRANCH"),
+        "pull_request": value("CHANGE_ID"),
+        "base_branch": value("CHANGE_TARGET"),
+    }
+    return Job("Jenkins", fields, value("BUILD_URL"))
 
 
-def _buildbot_job(variables: dict[str, str]) -> Job:
+def _buildbot_job(value: Callable[[str], str]) -> Job:
     """Buildbot sets no variables by itself: the page on the client has the step that does."""
-    say = variables.get
-    fields = {"commit": say("BUILDBOT_REVISION", ""), "branch": say("BUILDBOT_BRANCH", "")}
-    if number := say("BUILDBOT_PULL_REQUEST"):
-        fields["branch"] = ""
-        fields.update(pull_request=number, base_branch=say("BUILDBOT_BASE_BRANCH", ""))
-    return Job("Buildbot", fields, say("BUILDBOT_BUILD_URL", ""))
+    fields = {
+        "commit": value("BUILDBOT_REVISION"),
+        "branch": value("BUILDBOT_BRANCH"),
+        "pull_request": value("BUILDBOT_PULL_REQUEST"),
+        "base_branch": value("BUILDBOT_BASE_BRANCH"),
+    }
+    return Job("Buildbot", fields, value("BUILDBOT_BUILD_URL"))
 
 
-def git_fields(folder: str | None = None) -> dict[str, str]:
-    """Return commit, time and branch of the checkout in a folder. Raises ClientError where there is none."""
-    said = _printed("git", "log", "-1", "--format=%H %cI", folder=folder).split()
-    if len(said) != 2:
+def git_fields() -> dict[str, str]:
+    """Return commit, time and branch of the checkout in the working directory. Raises ClientError."""
+    words = _printed("git", "log", "-1", "--format=%H %cI").split()
+    if len(words) != 2:
         raise ClientError("--commit git: the working directory is no checkout of git, or git is missing")
-    branch = _printed("git", "rev-parse", "--abbrev-ref", "HEAD", folder=folder)
-    return {"commit": said[0], "committed_at": said[1], "branch": "" if branch == "HEAD" else branch}
+    branch = _printed("git", "rev-parse", "--abbrev-ref", "HEAD")
+    return {"commit": words[0], "committed_at": words[1], "branch": _branch(branch)}
 
 
 def _time_of_commit(commit: str) -> str:
@@ -604,7 +618,7 @@ _BEGUN = ".begun-"
 
 def spool_folder(options: argparse.Namespace) -> Path:
     """Return the folder in which uploads wait for a server that answers."""
-    given = getattr(options, "spool", None) or os.environ.get("BENCHDASH_SPOOL")
+    given = options.spool or os.environ.get("BENCHDASH_SPOOL")
     if given:
         return Path(given).expanduser()
     state = os.environ.get("XDG_STATE_HOME")
@@ -612,35 +626,43 @@ def spool_folder(options: argparse.Namespace) -> Path:
 
 
 class Item(NamedTuple):
-    """An upload that is kept in a folder of the spool until the server has taken or refused it.
+    """An upload, which is kept in a folder of the spool until the server has taken or refused it.
 
     ``key`` is the same for each try, by which the server knows it again; ``kept_at`` is when it was first to
     be sent, in seconds since 1970. ``token_hash`` tells the token it was for from others, which
-    may be those of other projects. ``lock`` is open as long as this process deals with it.
+    may be those of other projects. ``lock`` is open as long as this process deals with it. Without room for
+    the spool there is no folder.
     """
 
-    folder: Path
     label: str
     url: str
     key: str
     kept_at: float
     token_hash: str
     form: Form
-    lock: BinaryIO
+    folder: Path | None = None
+    lock: BinaryIO | None = None
+
+    def release(self) -> None:
+        """Leave it to other processes."""
+        if self.lock:
+            self.lock.close()
 
     def remove(self) -> None:
         """Forget it; once its description is gone, what is left is no item any more."""
-        (self.folder / ITEM_FILE).unlink()
-        self.lock.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.folder:
+            (self.folder / ITEM_FILE).unlink()
+            self.release()
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def set_aside(self, reason: str) -> Path:
         """Move it to the refused ones, with the reason, and return where it is."""
-        (self.folder / REASON_FILE).write_text(reason + "\n", encoding="utf-8")
-        refused = self.folder.parent / REFUSED_FOLDER
+        folder = cast("Path", self.folder)
+        (folder / REASON_FILE).write_text(reason + "\n", encoding="utf-8")
+        refused = folder.parent / REFUSED_FOLDER
         refused.mkdir(mode=0o700, exist_ok=True)
-        self.lock.close()
-        return self.folder.rename(refused / self.folder.name)
+        self.release()
+        return folder.rename(refused / folder.name)
 
 
 def hash_of(token: str) -> str:
@@ -648,35 +670,36 @@ def hash_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
-def keep(spool: Path, label: str, server: Server, form: Form) -> Item:
+def new_item(label: str, server: Server, form: Form) -> Item:
+    """Return an upload that is to be sent now."""
+    return Item(label, server.url, uuid.uuid4().hex, time.time(), hash_of(server.token), form)
+
+
+def keep(spool: Path, item: Item) -> Item:
     """Write an upload to the spool: all of it, or nothing. Raises OSError.
 
     The token is not written. It is complete under its own name before anybody sends it.
     """
     spool.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key, kept_at = uuid.uuid4().hex, time.time()
-    begun = spool / f"{_BEGUN}{key}"
+    begun = spool / f"{_BEGUN}{item.key}"
     begun.mkdir(mode=0o700)
     try:
-        files = [
-            {"name": name, "file_name": file_name, "stored": str(number)}
-            for number, (name, file_name, _) in enumerate(form.files)
-        ]
-        for number, (_, _, content) in enumerate(form.files):
+        files = []
+        for number, (name, file_name, content) in enumerate(item.form.files):
+            files.append({"name": name, "file_name": file_name, "stored": str(number)})
             _write(begun / str(number), content)
-        said = {"label": label, "url": server.url, "key": key, "kept_at": kept_at}
-        item = {**said, "token_hash": hash_of(server.token), "fields": form.fields, "files": files}
-        _write(begun / ITEM_FILE, json.dumps(item, indent=1).encode())
+        description = {name: getattr(item, name) for name in ("label", "url", "key", "kept_at", "token_hash")}
+        description.update(fields=item.form.fields, files=files)
+        _write(begun / ITEM_FILE, json.dumps(description, indent=1).encode())
         # Locked before others see it; Windows renames no folder in which a file is open.
         lock = _locked(begun / ITEM_FILE) if fcntl else None
-        folder = spool / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(kept_at))}-{key[:8]}"
+        folder = spool / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(item.kept_at))}-{item.key[:8]}"
         begun.rename(folder)
         _settle(spool)
     except BaseException:
         shutil.rmtree(begun, ignore_errors=True)
         raise
-    lock = lock or (folder / ITEM_FILE).open("r+b")
-    return _item_of(folder, item, lock)
+    return _item_of(folder, description, lock or (folder / ITEM_FILE).open("r+b"))
 
 
 def kept_items(spool: Path) -> list[Path]:
@@ -701,8 +724,7 @@ def take(folder: Path) -> Item | None:
         if not (folder / ITEM_FILE).exists():
             lock.close()
             return None
-        item = json.loads((folder / ITEM_FILE).read_text(encoding="utf-8"))
-        return _item_of(folder, item, lock)
+        return _item_of(folder, json.loads((folder / ITEM_FILE).read_text(encoding="utf-8")), lock)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -717,24 +739,17 @@ def clear_begun(spool: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _item_of(folder: Path, said: dict[str, Any], lock: BinaryIO) -> Item:
-    files: list[tuple[str, str, Content]] = [
-        (file["name"], file["file_name"], folder / file["stored"]) for file in said["files"]
-    ]
-    form = Form([(name, value) for name, value in said["fields"]], files)
-    return Item(
-        folder, said["label"], said["url"], said["key"], said["kept_at"], said["token_hash"], form, lock
-    )
+def _item_of(folder: Path, description: dict[str, Any], lock: BinaryIO) -> Item:
+    values = dict(description)
+    fields = [(name, value) for name, value in values.pop("fields")]
+    files = [(file["name"], file["file_name"], folder / file["stored"]) for file in values.pop("files")]
+    return Item(**values, form=Form(fields, cast("Files", files)), folder=folder, lock=lock)
 
 
 def _write(path: Path, content: Content) -> None:
     """Write a file so that it is there even after the power failed."""
     with path.open("wb") as file:
-        if isinstance(content, bytes):
-            file.write(content)
-        else:
-            with content.open("rb") as source:
-                shutil.copyfileobj(source, file, CHUNK_BYTES)
+        file.writelines(_chunks(content))
         file.flush()
         os.fsync(file.fileno())
 
@@ -771,15 +786,11 @@ def _locked(path: Path) -> BinaryIO | None:
 
 DEFAULT_RETRY_FOR_S = 60.0
 MAX_PAUSE_S = 30.0
-# Trouble that passes by itself.
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
-# Answers about what was sent: sent again, it would be refused again.
-_FINAL = frozenset({400, 409, 413, 415, 422})
 SENT, REFUSED, KEPT, FAILED = "sent", "refused", "kept", "failed"
 
 
 class Delivery(NamedTuple):
-    """What became of an upload.
+    """The fate of an upload.
 
     ``fate`` is SENT; REFUSED for good; KEPT in the spool because the server does not answer or cannot take it
     now; or FAILED, where the sender must do something (a wrong token or address) or it could not be kept:
@@ -792,9 +803,10 @@ class Delivery(NamedTuple):
     sentence: str = ""
     folder: Path | None = None
 
-    def exit_code(self, *, strict: bool = False) -> int:
-        """Return how the command ends. What is kept is not lost, so it is an error only for the strict."""
-        return EXIT_FINE if self.fate == SENT or (self.fate == KEPT and not strict) else EXIT_ERROR
+    def exit_code(self, options: argparse.Namespace) -> int:
+        """Return how the command ends. A kept file is not lost, so it is an error only for the strict."""
+        is_fine = self.fate == SENT or (self.fate == KEPT and not options.strict)
+        return EXIT_FINE if is_fine else EXIT_ERROR
 
 
 def deliver(form: Form, options: argparse.Namespace, label: str) -> Delivery:
@@ -804,80 +816,44 @@ def deliver(form: Form, options: argparse.Namespace, label: str) -> Delivery:
     no server is named.
     """
     server = server_of(options)
-    if getattr(options, "dry_run", False):
-        answer = server.upload(form)
-        fate = SENT if answer.is_success else REFUSED if answer.status in _FINAL else FAILED
-        return Delivery(label, fate, answer, "" if answer.is_success else answer.sentence())
+    item = new_item(label, server, form)
     try:
-        item = keep(spool_folder(options), label, server, form)
+        item = keep(spool_folder(options), item)
     except OSError as error:
         note(f"{label} cannot be kept in {spool_folder(options)} ({_reason(error)}) and is sent without")
-        return _sent(server, form, options, label, key=uuid.uuid4().hex, kept_at=time.time(), is_kept=False)
-    delivery = _sent(server, item.form, options, label, key=item.key, kept_at=item.kept_at, is_kept=True)
+    delivery = send(item, server, options)
     if delivery.fate in (SENT, REFUSED):
         item.remove()
-        return delivery
-    item.lock.close()
-    return delivery._replace(folder=item.folder)
+        return delivery._replace(folder=None)
+    item.release()
+    if delivery.fate == KEPT:
+        options.retry_for = 0.0  # the next file need not wait for the same server
+    return delivery
 
 
-def _sent(
-    server: Server,
-    form: Form,
-    options: argparse.Namespace,
-    label: str,
-    *,
-    key: str,
-    kept_at: float,
-    is_kept: bool,
-) -> Delivery:
+def send(item: Item, server: Server, options: argparse.Namespace) -> Delivery:
     """Send until the server has answered, or the time for it is over."""
-    last = time.monotonic() + getattr(options, "retry_for", DEFAULT_RETRY_FOR_S)
-    pause = 1.0
+    pauses = Pauses(options.retry_for, 1.0, MAX_PAUSE_S)
     while True:
         answer = None
-        progress = Progress(label)
         try:
-            answer = server.upload(form, key=key, waited_s=time.time() - kept_at, progress=progress.show)
-            trouble = "" if answer.is_success else answer.sentence()
+            waited_s = time.time() - item.kept_at
+            answer = server.upload(item.form, key=item.key, label=item.label, waited_s=waited_s)
+            if answer.is_success:
+                return Delivery(item.label, SENT, answer)
+            trouble = answer.sentence()
         except NoAnswerError as error:
             trouble = str(error)
-        finally:
-            progress.clear()
-        if answer and answer.is_success:
-            return Delivery(label, SENT, answer)
-        is_being_sent = answer and answer.status == 409 and answer.retry_after_s is not None
+        retry_after_s = answer.retry_after_s if answer else None
+        is_being_sent = answer and answer.status == 409 and retry_after_s is not None
         if answer and answer.status not in _PASSING and not is_being_sent:
             is_about_it = answer.status in _FINAL and bool(answer.body)
-            return Delivery(label, REFUSED if is_about_it else FAILED, answer, trouble)
-        wait = max(answer.retry_after_s or 0.0 if answer else 0.0, pause * random.uniform(0.7, 1.3))  # noqa: S311
-        if time.monotonic() + wait > last:
-            return Delivery(label, KEPT if is_kept else FAILED, answer, trouble)
-        note(f"{label}: {trouble}; trying again in {wait:.0f} s")
+            return Delivery(item.label, REFUSED if is_about_it else FAILED, answer, trouble, item.folder)
+        wait = max(retry_after_s or 0.0, pauses.next_s() * random.uniform(0.7, 1.3))  # noqa: S311
+        if wait > pauses.left_s:
+            return Delivery(item.label, KEPT if item.folder else FAILED, answer, trouble, item.folder)
+        note(f"{item.label}: {trouble}; trying again in {wait:.0f} s")
         time.sleep(wait)
-        pause = min(2 * pause, MAX_PAUSE_S)
-
-
-class Progress:
-    """Shows how much of a file is sent, on a terminal alone; its line goes when it is done."""
-
-    def __init__(self, label: str) -> None:
-        self._label = _on_one_line(label)
-        self._is_shown = sys.stderr.isatty() and not os.environ.get("CI")
-        self._per_cent = -1
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._per_cent >= 0:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def show(self, sent: int, length: int) -> None:
-        """Say how many of the bytes are sent."""
-        per_cent = 100 * sent // max(length, 1)
-        if self._is_shown and per_cent != self._per_cent:
-            self._per_cent = per_cent
-            of = f"{length / 1e6:.1f} MB" if length > 1e5 else f"{length} bytes"
-            print(f"\r{self._label}: {per_cent} % of {of}", end="", file=sys.stderr, flush=True)
 
 
 def _on_one_line(text: str) -> str:
@@ -891,34 +867,26 @@ def wait_for(delivery: Delivery, options: argparse.Namespace) -> Delivery:
 
     Raises ClientError where it takes longer.
     """
-    server = server_of(options)
-    last = time.monotonic() + options.wait
     number = delivery.answer.body.get("id") if delivery.answer else None
-    pause = 0.25
-    while number is not None:
-        try:
-            answer = server.get(f"uploads/{number}/")
-        except NoAnswerError as error:
-            where = str(error)
-        else:
-            where = "is it imported? is a worker running?"
-            if answer.is_success:
-                state = answer.body.get("state")
-                where = f"it is {state}" if state != "imported" else "it is imported and not analysed yet"
-                if state == "refused":
-                    files = answer.body.get("files") or [{}]
-                    found = [error for file in files[:10] for error in file.get("errors") or []]
-                    sentence = ServerAnswer(422, {"errors": found, "detail": "the file"}).sentence()
-                    return delivery._replace(fate=REFUSED, answer=answer, sentence=sentence)
-                if state not in ("queued", "importing") and answer.body.get("analysis", "done") == "done":
-                    return delivery._replace(answer=answer)
-            elif answer.status not in _PASSING:
-                raise ClientError(f"{delivery.label} is sent, but: {answer.sentence()}")
-        if time.monotonic() >= last:
-            raise ClientError(f"{delivery.label} is sent, but not done within {options.wait:g} s: {where}")
-        time.sleep(min(pause, max(last - time.monotonic(), 0.0)))
-        pause = min(2 * pause, 3.0)
-    return delivery
+    if number is None:
+        return delivery
+    try:
+        answer = completed(server_of(options), f"uploads/{number}/", [], options.wait, _open_of_upload)
+    except ClientError as error:
+        raise ClientError(f"{delivery.label} is sent, but {error}") from None
+    if answer.body["state"] != "refused":
+        return delivery._replace(answer=answer)
+    files = answer.body.get("files") or []
+    sentence = errors_sentence([error for file in files[:10] for error in file.get("errors") or []])
+    return delivery._replace(fate=REFUSED, answer=answer, sentence=sentence or "the file")
+
+
+def _open_of_upload(body: dict[str, Any]) -> str:
+    """Say what has still to be done with an upload; empty where it is done."""
+    if body["state"] in ("queued", "importing"):
+        return f"it is {body['state']}; is a worker running?"
+    is_analysed = body["state"] == "refused" or body.get("analysis", "done") == "done"
+    return "" if is_analysed else f"it is {body['state']} and not analysed yet; is a worker running?"
 
 
 def tell(delivery: Delivery, *, as_json: bool = False) -> None:
@@ -926,25 +894,25 @@ def tell(delivery: Delivery, *, as_json: bool = False) -> None:
     label, body = _on_one_line(delivery.label), delivery.answer.body if delivery.answer else {}
     if as_json:
         kept = str(delivery.folder) if delivery.folder else None
-        said = {"file": label, "fate": delivery.fate, "error": delivery.sentence or None, "kept": kept}
-        print(json.dumps({**said, "answer": body or None}), flush=True)
+        line = {"file": label, "fate": delivery.fate, "error": delivery.sentence or None, "kept": kept}
+        print(json.dumps({**line, "answer": body or None}), flush=True)
+    elif delivery.fate == SENT:
+        runs = body.get("runs", [])
+        count = f", {len(runs)} run{'' if len(runs) == 1 else 's'}" if runs else ""
+        again = ", sent before" if body.get("duplicate") else ""
+        page = f", {body['page']}" if body.get("page") else ""
+        print(f"{label}: {body.get('state')}{again}{count}{page}", flush=True)
     if delivery.fate == SENT:
-        if not as_json:
-            runs = body.get("runs", [])
-            count = f", {len(runs)} run{'' if len(runs) == 1 else 's'}" if runs else ""
-            again = ", sent before" if body.get("duplicate") else ""
-            page = f", {body['page']}" if body.get("page") else ""
-            print(f"{label}: {body.get('state')}{again}{count}{page}", flush=True)
         for warning in body.get("warnings", []):
             note(f"{label}: {_on_one_line(str(warning))}")
         return
-    where = f"; it is kept in {delivery.folder}" if delivery.folder else ""
-    if delivery.fate == KEPT:
-        note(f"{label}: {delivery.sentence}{where}, and 'benchdash flush' sends it")
-    elif delivery.fate == FAILED and delivery.folder:
-        note(f"{label}: {delivery.sentence}{where}: 'benchdash flush' takes --url and --any-token")
-    else:
-        note(f"{label}: {'refused: ' if delivery.fate == REFUSED else ''}{delivery.sentence}")
+    where = {
+        KEPT: f"; it is kept in {delivery.folder}, and 'benchdash flush' sends it",
+        FAILED: f"; it is kept in {delivery.folder}: 'benchdash flush' takes --url and --any-token",
+        REFUSED: f"; it is set aside in {delivery.folder}",
+    }
+    refused = "refused: " if delivery.fate == REFUSED else ""
+    note(f"{label}: {refused}{delivery.sentence}{where[delivery.fate] if delivery.folder else ''}")
 
 
 # --- upload -------------------------------------------------------------------------------------------------
@@ -963,16 +931,16 @@ _HELP = {
     "project": "by default that of the token",
     "started_at": "when it was measured, where the file does not say it",
 }
-# What a job of CI says of the version, and what belongs together.
+# Fields by which a job of CI names the version.
 _OF_THE_COMMIT = ("commit", "committed_at", "branch", "pull_request", "base_branch")
 META_SUFFIX = ".meta.json"
 
 
 def add_field_options(parser: argparse.ArgumentParser) -> None:
-    """Add what may be said of a result that its file cannot say."""
-    for name in TEXT_FIELDS:
-        parser.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=_HELP.get(name))
+    """Add what may be said of a result that its file cannot say, and how an upload is sent and kept."""
     add = parser.add_argument
+    for name in TEXT_FIELDS:
+        add(f"--{name.replace('_', '-')}", metavar="TEXT", help=_HELP.get(name))
     for name in JSON_FIELDS:
         add(f"--{name}", metavar="FILE", help="a file with JSON, or the JSON itself")
     add("--tag", action="append", default=[], dest="tags", metavar="TEXT", help="may be repeated")
@@ -982,6 +950,7 @@ def add_field_options(parser: argparse.ArgumentParser) -> None:
     add("--configuration-file", action="append", default=[], metavar="FILE", help="my.cnf and the like")
     add("--facts", action="store_true", default=None, help="facts of this machine; --hardware auto has them")
     add("--no-facts", action="store_false", dest="facts", help="no facts of this machine")
+    add_delivery_options(parser)
 
 
 def add_delivery_options(parser: argparse.ArgumentParser) -> None:
@@ -993,10 +962,10 @@ def add_delivery_options(parser: argparse.ArgumentParser) -> None:
     add("--strict", action="store_true", help="end with 3 also where an upload is only kept in the spool")
 
 
-def fields_of(options: argparse.Namespace, beside: dict[str, Any] | None = None) -> list[tuple[str, str]]:
-    """Return the fields that are given as options, then what CI says. Raises ClientError.
+def fields_of(options: argparse.Namespace, meta: dict[str, Any]) -> Fields:
+    """Return the fields that are given as options, then what CI says that is not in ``meta``.
 
-    ``beside`` is a meta, of which CI contradicts nothing.
+    Raises ClientError.
     """
     given = {name: getattr(options, name) for name in TEXT_FIELDS if getattr(options, name) is not None}
     for pair in options.field:
@@ -1008,79 +977,59 @@ def fields_of(options: argparse.Namespace, beside: dict[str, Any] | None = None)
         if text := getattr(options, name):
             given[name] = json.dumps(_json_of(f"--{name}", text))
     if given.get("hardware") == AUTO:
-        given["hardware"] = hardware_name(dict(os.environ))
-    said_beside = set(beside or {})
-    found = _fields_of_commit(given, said_beside)
-    return [*{**found, **given}.items(), *(("tags", tag) for tag in options.tags)]
+        given["hardware"] = hardware_name(os.environ)
+    of_commit = _fields_of_commit(given, set(meta))
+    return [*{**of_commit, **given}.items(), *(("tags", tag) for tag in options.tags)]
 
 
-def _fields_of_commit(given: dict[str, str], said_beside: set[str]) -> dict[str, str]:
+def _fields_of_commit(given: dict[str, str], in_meta: set[str]) -> dict[str, str]:
     """Return what git or CI says of the version; take their words ``git`` and ``none`` out of ``given``."""
-    if given.get("commit") == NONE:
+    commit = given.get("commit", "")
+    if commit in (NONE, GIT):
         del given["commit"]
+    if commit == NONE:
         return {}
-    if given.get("commit") == GIT:
-        del given["commit"]
-        found, source = git_fields(), "git"
-        if not found["branch"] and "branch" not in said_beside.union(given):
+    stated = in_meta.union(given)
+    if commit == GIT:
+        fields, source = git_fields(), "git"
+        if not fields["branch"] and "branch" not in stated:
             note_once("the checkout is detached and names no branch: say --branch, or it is a release")
     else:
-        job = job_of(dict(os.environ))
-        if job is None or "commit" in said_beside:
+        job = job_of(os.environ)
+        # Of another commit than the one that was named, CI knows nothing.
+        if not job or "commit" in in_meta or not job.fields.get("commit", "").startswith(commit.lower()):
             return {}
-        found, source = dict(job.fields), job.system
-        if commit := given.get("commit"):
-            # Of another commit than the one that was named, CI knows nothing.
-            if not found.get("commit", "").lower().startswith(commit.lower()):
-                return {}
-            del found["commit"]
-        if "commit" in found and "committed_at" not in found:
-            found["committed_at"] = _time_of_commit(found["commit"])
-        if job.url and "notes" not in said_beside:
-            found.setdefault("notes", f"{job.system}: {job.url}")
-    said = said_beside.union(given)
-    found = {name: value for name, value in found.items() if value and name not in said}
-    if told := ", ".join(f"{name} {value}" for name, value in found.items() if name in _OF_THE_COMMIT):
-        note_once(f"from {source}: {told}")
-    return found
+        fields, source = dict(job.fields), job.system
+        if "commit" in fields and "commit" not in stated and "committed_at" not in fields:
+            fields["committed_at"] = _time_of_commit(fields["commit"])
+        if job.url:
+            fields["notes"] = f"{source}: {job.url}"
+    fields = {name: value for name, value in fields.items() if value and name not in stated}
+    if words := ", ".join(f"{name} {value}" for name, value in fields.items() if name in _OF_THE_COMMIT):
+        note_once(f"from {source}: {words}")
+    return fields
 
 
 def form_of(file_name: str, content: Content, options: argparse.Namespace, meta: dict[str, Any]) -> Form:
-    """Return an upload with all that is said of it. ``meta`` is what lay beside it. Raises ClientError."""
-    files: list[tuple[str, str, Content]] = [("file", file_name, content)]
+    """Return an upload with all that is said of it. Raises ClientError.
+
+    Facts of this machine belong to it where it is the one that was measured on, which is known with
+    ``--hardware auto`` and ``--facts``; a name alone may be that of another. The meta of the sender wins.
+    """
+    files: Files = [("file", file_name, content)]
     for name in ("companion", "configuration_file"):
         files += [(name, Path(path).name, readable(path)) for path in getattr(options, name)]
-    form = Form(fields_of(options, meta), files)
-    if meta:
-        form.fields.append(("meta", json.dumps(meta)))
-    return with_facts(form, options)
-
-
-def with_facts(form: Form, options: argparse.Namespace) -> Form:
-    """Return an upload with the facts of this machine, if they are wanted: see ``wants_facts``.
-
-    What its meta says of the machine wins.
-    """
-    if not wants_facts(options):
-        return form
-    meta = json.loads(form.value("meta") or "{}")
-    facts = machine_facts()
-    named = meta.get("hardware")
-    said = named if isinstance(named, dict) else {"name": named} if named else {}
-    meta["hardware"] = {**facts["hardware"], **said}
-    surroundings = meta.get("environment")
-    meta["environment"] = {**facts["environment"], **(surroundings if isinstance(surroundings, dict) else {})}
-    fields = [(name, value) for name, value in form.fields if name != "meta"]
-    is_told = any(Path(file_name).stem == "lscpu" for _, file_name, _ in form.files)
-    return Form([*fields, ("meta", json.dumps(meta))], [*form.files, *([] if is_told else machine_files())])
-
-
-def wants_facts(options: argparse.Namespace) -> bool:
-    """Say whether facts of this machine belong to the upload: where it is the one that was measured on.
-
-    That is known with ``--hardware auto`` and ``--facts``; a name alone may be that of another machine.
-    """
-    return options.hardware == AUTO if options.facts is None else bool(options.facts)
+    fields = fields_of(options, meta)
+    if options.hardware == AUTO if options.facts is None else options.facts:
+        facts, named = machine_facts(), meta.get("hardware")
+        hardware = named if isinstance(named, dict) else {"name": named} if named else {}
+        meta = {
+            **meta,
+            "hardware": {**facts["hardware"], **hardware},
+            "environment": {**facts["environment"], **_object(meta.get("environment"))},
+        }
+        files += [] if any(Path(name).stem == "lscpu" for _, name, _ in files) else machine_files()
+    return Form([*fields, ("meta", json.dumps(meta))] if meta else fields, files)
 
 
 class Result(NamedTuple):
@@ -1096,42 +1045,36 @@ def upload(options: argparse.Namespace) -> int:
     """Send each file with the same fields."""
     server_of(options)
     ends = [EXIT_FINE]
-    for path in _expanded(options.files):
+    for path in options.files:
         try:
-            delivery = _upload_one(path, options)
+            delivery = _upload_file(path, options)
         except ClientError as error:  # noqa: PERF203 - one bad file does not stop the rest
             note(_on_one_line(str(error)))
             ends.append(EXIT_ERROR)
         else:
             tell(delivery, as_json=options.json)
-            ends.append(delivery.exit_code(strict=options.strict))
-            if delivery.fate == KEPT:
-                options.retry_for = 0.0  # the next file need not wait for the same server
+            ends.append(delivery.exit_code(options))
     return max(ends)
 
 
-def _upload_one(path: str, options: argparse.Namespace) -> Delivery:
+def _upload_file(path: str, options: argparse.Namespace) -> Delivery:
     """Send a file and, where that was asked for, wait for it. Raises ClientError."""
     with contextlib.ExitStack() as stack:
         result = _result(path, options, stack)
         form = form_of(result.file_name, result.content, options, result.meta)
         form.fields.extend(_upload_fields(options))
+        if options.dry_run:
+            answer = server_of(options).upload(form, key=uuid.uuid4().hex)
+            if answer.is_success:
+                return Delivery(result.label, SENT, answer)
+            fate = REFUSED if answer.status in _FINAL else FAILED
+            return Delivery(result.label, fate, answer, answer.sentence())
         delivery = deliver(form, options, result.label)
-    if options.wait is not None and delivery.fate == SENT and not options.dry_run:
-        return wait_for(delivery, options)
-    return delivery
+    is_awaited = options.wait is not None and delivery.fate == SENT
+    return wait_for(delivery, options) if is_awaited else delivery
 
 
-def _expanded(paths: Sequence[str]) -> list[str]:
-    """Return the files, also of patterns that no shell expanded."""
-    found = []
-    for path in paths:
-        matching = [] if path == "-" or os.path.lexists(path) else sorted(glob.glob(path))  # noqa: PTH207
-        found += matching or [path]
-    return found
-
-
-def _upload_fields(options: argparse.Namespace) -> list[tuple[str, str]]:
+def _upload_fields(options: argparse.Namespace) -> Fields:
     """Return the fields that only ``upload`` has."""
     fields = [("control", "true")] * options.control + [("dry_run", "1")] * options.dry_run
     fields += [("pattern", options.pattern)] * bool(options.pattern)
@@ -1143,7 +1086,7 @@ def _upload_fields(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 def _result(path: str, options: argparse.Namespace, stack: contextlib.ExitStack) -> Result:
     """Read what is to be sent: a file, a folder as an archive, or standard input. Raises ClientError."""
-    meta = _json_of("--meta", options.meta) if options.meta else {}
+    meta = _json_of("--meta", options.meta)
     if path == "-":
         return Result("standard input", options.name or "stdin.txt", sys.stdin.buffer.read(), meta)
     file = Path(path)
@@ -1193,21 +1136,20 @@ def _nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-def _json_of(name: str, given: str) -> dict[str, Any]:
-    """Return a JSON object that is given as such or as a file. Raises ClientError."""
-    text = given
-    if not given.lstrip().startswith("{"):
-        try:
-            text = Path(given).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ClientError(f"{name}: {_reason(error)}") from None
+def _json_of(name: str, given: str | None) -> dict[str, Any]:
+    """Return a JSON object that is given as such or as a file; empty without. Raises ClientError."""
+    if not given:
+        return {}
     try:
-        found = json.loads(text)
+        is_json = given.lstrip().startswith("{")
+        value = json.loads(given if is_json else Path(given).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ClientError(f"{name}: {_reason(error)}") from None
     except ValueError as error:
         raise ClientError(f"{name} is not valid JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ClientError(f"{name} must hold a JSON object")
-    return found
+    return value
 
 
 def add_upload_options(parser: argparse.ArgumentParser) -> None:
@@ -1238,55 +1180,45 @@ def flush(options: argparse.Namespace) -> int:
             item = json.loads((folder / ITEM_FILE).read_text(encoding="utf-8"))
             print(f"{folder}: {_on_one_line(item['label'])} for {item['url']}")
         return EXIT_FINE
-    sent = left = refused = 0
+    fates = []
     silent: set[str] = set()
     for folder in folders:
         try:
             item = take(folder)
         except ClientError as error:
             note(str(error))
-            left += 1
+            fates.append(FAILED)
             continue
-        if item is None:
-            continue
-        address = options.url or item.url
-        server = server_of(argparse.Namespace(**{**vars(options), "url": address}))
-        is_for_another = item.token_hash != hash_of(server.token) and not options.any_token
-        if is_for_another:
-            note(
-                f"{folder} ({_on_one_line(item.label)}) was for another token, maybe that of another project;"
-                " --any-token sends it with this one"
-            )
-        if is_for_another or address in silent:
-            item.lock.close()
-            left += 1
-            continue
-        delivery = _sent(
-            server, item.form, options, item.label, key=item.key, kept_at=item.kept_at, is_kept=True
+        if item is not None:
+            fates.append(_flush_item(item, silent, options))
+            item.release()
+    sent, refused = fates.count(SENT), fates.count(REFUSED)
+    if fates or sys.stdout.isatty():
+        print(f"{sent} sent, {len(fates) - sent - refused} left, {refused} refused", flush=True)
+    return EXIT_FINE if sent == len(fates) else EXIT_ERROR
+
+
+def _flush_item(item: Item, silent: set[str], options: argparse.Namespace) -> str:
+    """Send an item unless its server was ``silent`` before; return its fate."""
+    address = options.url or item.url
+    server = server_of(argparse.Namespace(**{**vars(options), "url": address}))
+    if item.token_hash != hash_of(server.token) and not options.any_token:
+        note(
+            f"{item.folder} ({_on_one_line(item.label)}) was for another token, maybe that of another"
+            " project; --any-token sends it with this one"
         )
-        if delivery.fate == SENT:
-            sent += 1
-            item.remove()
-        elif delivery.fate == REFUSED:
-            refused += 1
-            delivery = delivery._replace(folder=item.set_aside(delivery.sentence))
-        else:
-            left += 1
-            silent.add(address)  # the others would meet the same
-            item.lock.close()
-            delivery = delivery._replace(folder=folder)
-        _tell_flushed(delivery)
-    if sent or left or refused or sys.stdout.isatty():
-        print(f"{sent} sent, {left} left, {refused} refused", flush=True)
-    return EXIT_ERROR if left or refused else EXIT_FINE
-
-
-def _tell_flushed(delivery: Delivery) -> None:
-    if delivery.fate == REFUSED:
-        label = _on_one_line(delivery.label)
-        note(f"{label}: refused: {delivery.sentence}; it is set aside in {delivery.folder}")
+        return KEPT
+    if address in silent:
+        return KEPT
+    delivery = send(item, server, options)
+    if delivery.fate == SENT:
+        item.remove()
+    elif delivery.fate == REFUSED:
+        delivery = delivery._replace(folder=item.set_aside(delivery.sentence))
     else:
-        tell(delivery)
+        silent.add(address)  # the others would meet the same
+    tell(delivery)
+    return delivery.fate
 
 
 def add_flush_options(parser: argparse.ArgumentParser) -> None:
@@ -1300,7 +1232,7 @@ def add_flush_options(parser: argparse.ArgumentParser) -> None:
 # --- run ----------------------------------------------------------------------------------------------------
 
 SESSION_VARIABLE = "BENCHDASH_SESSION"
-# What prints after its command has ended is no part of the result.
+# Output after the end of its command is no part of the result.
 WAIT_FOR_OUTPUT_S = 2.0
 SAMPLE_EVERY_S = 1.0
 # Sessions that follow each other faster share the mood of the hour.
@@ -1325,6 +1257,12 @@ class Side(NamedTuple):
         """The command as one would type it, without secrets."""
         words = self.command
         return without_secrets(words if isinstance(words, str) else " ".join(map(shlex.quote, words)))
+
+    @property
+    def program(self) -> str:
+        """The name of the program that it runs."""
+        words = self.command.split() if isinstance(self.command, str) else self.command
+        return re.sub(r"[^\w.+-]", "_", Path(words[0]).name) or "command"
 
 
 class Measured(NamedTuple):
@@ -1358,12 +1296,12 @@ def run(options: argparse.Namespace) -> int:
     ends = [EXIT_FINE]
     commands = Commands()
     with commands.listening():
-        for number, session in enumerate(sessions):
-            if number and options.pause:
+        for number, session in enumerate(sessions, 1):
+            if number > 1 and options.pause:
                 note(f"{options.pause:g} s until the next session")
                 commands.pause(options.pause)
             if len(order) > 1 or len(sessions) > 1:
-                note(f"session {number + 1} of {len(sessions)}: {session}")
+                note(f"session {number} of {len(sessions)}: {session}")
             ends.append(measure_session(order, session, options, commands))
     return max(ends)
 
@@ -1372,17 +1310,16 @@ def measure_session(
     order: Sequence[Side], session: str, options: argparse.Namespace, commands: Commands
 ) -> int:
     """Measure one session and send its runs: all of them, or none where one failed."""
-    folder = Path(tempfile.mkdtemp(prefix="benchdash-"))
-    try:
-        measured = []
+    with tempfile.TemporaryDirectory(prefix="benchdash-") as folder:
+        runs = []
         for number, side in enumerate(order, 1):
             if len(order) > 1:
                 note(f"{number} of {len(order)}, {side.name}: {side.line}")
-            measured.append(measure(side, folder / str(number), options, commands))
+            runs.append(measure(side, Path(folder) / str(number), options, commands))
         with commands.held_back():
-            return max(send_run(one, number, session, options) for number, one in enumerate(measured, 1))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            return max(
+                send_run(measured, number, session, options) for number, measured in enumerate(runs, 1)
+            )
 
 
 def measure(side: Side, folder: Path, options: argparse.Namespace, commands: Commands) -> Measured:
@@ -1390,7 +1327,7 @@ def measure(side: Side, folder: Path, options: argparse.Namespace, commands: Com
     folder.mkdir()
     written = Path(options.output) if options.output else None
     before = state_of_file(written) if written else None
-    result = folder / (written.name if written else f"{program_of(side)}.txt")
+    result = folder / (written.name if written else f"{side.program}.txt")
     sampler = Sampler() if options.sample else None
     started_at = datetime.now(timezone.utc)
     if sampler:
@@ -1400,44 +1337,48 @@ def measure(side: Side, folder: Path, options: argparse.Namespace, commands: Com
     finally:
         samples = sampler.stop() if sampler else b""
     ended_at = datetime.now(timezone.utc)
+    trouble = ""
     if commands.signal:
         raise StoppedError(f"stopped by {commands.signal}; nothing of this session was sent")
     if end:
         how = f"was ended by {signal_name(-end)}" if end < 0 else f"ended with {end}"
-        raise ClientError(f"{program_of(side)} {how}; nothing of this session was sent")
-    if written:
-        if state_of_file(written) in (None, before):
-            raise ClientError(f"{program_of(side)} did not write {written}; nothing of this session was sent")
+        trouble = f"{side.program} {how}"
+    elif written and state_of_file(written) in (None, before):
+        trouble = f"{side.program} did not write {written}"
+    elif written:
         shutil.copyfile(written, result)
-    if not result.stat().st_size:
-        where = f"{written} is empty" if written else f"{program_of(side)} printed nothing"
-        hint = "" if written else "; where it writes a file, name it with --output"
-        raise ClientError(f"{where}{hint}. Nothing of this session was sent")
+        trouble = "" if result.stat().st_size else f"{written} is empty"
+    elif not result.stat().st_size:
+        trouble = f"{side.program} printed nothing; where it writes a file, name it with --output"
+    if trouble:
+        raise ClientError(f"{trouble}; nothing of this session was sent")
     return Measured(side, result, samples, started_at, ended_at)
 
 
 def send_run(measured: Measured, number: int, session: str, options: argparse.Namespace) -> int:
     """Send one run with what is known of it."""
-    meta = _json_of("--meta", options.meta) if options.meta else {}
-    meta.update(command=measured.side.line, finished_at=measured.ended_at.isoformat())
+    side = measured.side
+    meta = {
+        **_json_of("--meta", options.meta),
+        "command": side.line,
+        "finished_at": measured.ended_at.isoformat(),
+    }
     form = form_of(measured.result.name, measured.result, options, meta)
-    own = {"started_at": measured.started_at.isoformat(), "session": session, **measured.side.fields}
-    if own.get("commit") and form.value("base_branch"):
-        own["branch"] = form.value("base_branch")
-    if not form.value("repetition"):
-        own["repetition"] = str(number)
+    given = dict(form.fields)
+    own = {"started_at": measured.started_at.isoformat(), "session": session, **side.fields}
+    if own.get("commit") and given.get("base_branch"):
+        own["branch"] = given["base_branch"]
+    own["repetition"] = given.get("repetition") or str(number)
     fields = [(name, value) for name, value in form.fields if name not in own]
     fields += [(name, value) for name, value in own.items() if value is not None]
-    samples: list[tuple[str, str, Content]] = [("companion", "vmstat.txt", measured.samples)]
-    form = Form(fields, [*form.files, *(samples if measured.samples else [])])
-    delivery = deliver(form, options, measured.side.name)
+    samples: Files = [("companion", "vmstat.txt", measured.samples)] if measured.samples else []
+    form = Form(fields, [*form.files, *samples])
+    delivery = deliver(form, options, side.name)
     tell(delivery)
     if delivery.fate in (REFUSED, FAILED) and not delivery.folder:
-        kept = keep(spool_folder(options), measured.side.name, server_of(options), form)
+        kept = keep(spool_folder(options), new_item(side.name, server_of(options), form))
         note(f"what was measured is in {kept.set_aside(delivery.sentence)}")
-    if delivery.fate == KEPT:
-        options.retry_for = 0.0  # the next run need not wait for the same server
-    return delivery.exit_code(strict=options.strict)
+    return delivery.exit_code(options)
 
 
 def sides_of(options: argparse.Namespace) -> dict[str, Side]:
@@ -1450,28 +1391,30 @@ def sides_of(options: argparse.Namespace) -> dict[str, Side]:
     for name in ("control_version", "base_version", "base_commit"):
         if getattr(options, name) and not getattr(options, name.partition("_")[0]):
             raise ClientError(f'--{name.replace("_", "-")} without --{name.partition("_")[0]} "COMMAND"')
-    unsaid: dict[str, str | None] = {"commit": None, "committed_at": None}
     if options.control:
         if not options.control_version:
             raise ClientError("--control-version must say which version the control is")
-        fields = {**unsaid, "control": "true", "version": options.control_version}
+        fields = {"commit": None, "committed_at": None, "control": "true", "version": options.control_version}
         sides["other"] = Side("control", options.control, fields)
     if options.base:
-        sides["other"] = Side("base", options.base, {**unsaid, **base_fields(options)})
+        sides["other"] = Side("base", options.base, base_fields(options))
     return sides
 
 
 def base_fields(options: argparse.Namespace) -> dict[str, str | None]:
     """Return what the runs of the base are: a commit on its branch, or a release."""
-    if not options.base_commit and not options.base_version:
+    commit, version = options.base_commit, options.base_version
+    if not commit and not version:
         raise ClientError("--base-commit or --base-version must say what the base is")
-    fields: dict[str, str | None] = {"pull_request": None, "base_branch": None}
-    if options.base_version:
-        fields["version"] = options.base_version
-    if not options.base_commit:
-        return {**fields, "branch": None}
-    time_of_commit = _time_of_commit(options.base_commit) or None
-    return {**fields, "commit": options.base_commit, "committed_at": time_of_commit}
+    fields: dict[str, str | None] = {
+        "commit": commit,
+        "committed_at": (_time_of_commit(commit) or None) if commit else None,
+        "pull_request": None,
+        "base_branch": None,
+    }
+    if version:
+        fields["version"] = version
+    return fields if commit else {**fields, "branch": None}
 
 
 def session_names(options: argparse.Namespace) -> list[str]:
@@ -1493,14 +1436,8 @@ def print_plan(order: Sequence[Side], sessions: Sequence[str], options: argparse
     print(f"{len(order) * len(sessions)} runs: {len(sessions)} sessions of {len(order)}{pause}")
     for number, side in enumerate(order, 1):
         print(f"  {number}. {side.name}: {side.line}")
-        said = {**dict(fields_of(options)), **side.fields}
-        print("     " + ", ".join(f"{name}={value}" for name, value in said.items() if value is not None))
-
-
-def program_of(side: Side) -> str:
-    """Return the name of the program that a side runs."""
-    words = side.command.split() if isinstance(side.command, str) else side.command
-    return re.sub(r"[^\w.+-]", "_", Path(words[0]).name) or "command"
+        fields = {**dict(fields_of(options, {})), **side.fields}
+        print("     " + ", ".join(f"{name}={value}" for name, value in fields.items() if value is not None))
 
 
 def state_of_file(path: Path) -> tuple[int, int, int] | None:
@@ -1587,7 +1524,6 @@ class Commands:
         if self.signal:
             self._send(signal.SIGTERM)  # it came while the command was started
         output = Output(self._process, kept)
-        output.start()
         end = self._process.wait()
         self._process = None
         output.close()
@@ -1642,19 +1578,26 @@ class Output(threading.Thread):
 
     def __init__(self, process: subprocess.Popen[bytes], kept: Path | None) -> None:
         super().__init__(daemon=True)
-        self._process = process
-        self._kept = kept.open("wb") if kept else None
-        self._is_shown = True
+        self._pipe = cast("IO[bytes]", process.stdout)
+        # Files by name, and the first error of each: after a failure the command must not stand still.
+        self._files: dict[str, BinaryIO] = {"shown": sys.stdout.buffer}
+        if kept:
+            self._files["kept"] = kept.open("wb")
+        self._errors: dict[str, Exception] = {}
         self._is_closed = threading.Event()
-        self._error: OSError | None = None
+        self.start()
 
     def run(self) -> None:
-        pipe = cast("IO[bytes]", self._process.stdout).fileno()
-        while chunk := os.read(pipe, 65536):
+        while chunk := os.read(self._pipe.fileno(), 65536):
             if self._is_closed.is_set():
                 return
-            self._keep(chunk)
-            self._show(chunk)
+            for name, file in self._files.items():
+                if name not in self._errors:
+                    try:
+                        file.write(chunk)
+                        file.flush()
+                    except (OSError, ValueError) as error:
+                        self._errors[name] = error
 
     def close(self) -> None:
         """Stop. Raises ClientError where something could not be kept."""
@@ -1662,29 +1605,8 @@ class Output(threading.Thread):
         if self.is_alive():
             note("what the command started in the background still holds its output, which is not waited for")
         self._is_closed.set()
-        if self._kept:
-            try:
-                self._kept.close()
-            except OSError as error:
-                self._error = self._error or error
-        if self._error:
-            raise ClientError(f"what the command printed cannot be kept: {self._error.strerror}")
-
-    def _keep(self, chunk: bytes) -> None:
-        """Write to the file. After a failure the command may still print: it must not stand still."""
-        if self._kept and not self._error:
-            try:
-                self._kept.write(chunk)
-            except OSError as error:
-                self._error = error
-
-    def _show(self, chunk: bytes) -> None:
-        if self._is_shown:
-            try:
-                sys.stdout.buffer.write(chunk)
-                sys.stdout.buffer.flush()
-            except (OSError, ValueError):
-                self._is_shown = False  # nobody reads it any more
+        if "kept" in self._errors:
+            raise ClientError(f"what the command printed cannot be kept: {_reason(self._errors['kept'])}")
 
 
 class Sampler(threading.Thread):
@@ -1697,17 +1619,15 @@ class Sampler(threading.Thread):
 
     def run(self) -> None:
         try:
-            # What vmstat prints first is the average since the machine started.
-            before = Counters.read()
-            self._lines.append(before.line_since(Counters.since_boot(before)))
+            # The first line of vmstat is an average since the machine started, which nobody reads.
+            before = now = Counters.read()
             due = time.monotonic()
             while True:
+                self._lines.append(now.line_since(before))
                 due += SAMPLE_EVERY_S
                 if self._is_over.wait(max(0.0, due - time.monotonic())):
                     return
-                now = Counters.read()
-                self._lines.append(now.line_since(before))
-                before = now
+                before, now = now, Counters.read()
         except (OSError, ValueError, KeyError, IndexError) as error:
             note(f"the machine is not sampled: {error}")
 
@@ -1725,7 +1645,7 @@ VMSTAT_HEADING = (
 
 
 class Counters(NamedTuple):
-    """What Linux has counted since it started, in the units of vmstat, and what it holds now."""
+    """Counts of Linux since it started, in the units of vmstat, and what it holds now."""
 
     at: float
     cpu: list[int]  # user, nice, system, idle, iowait, irq, softirq, steal
@@ -1735,32 +1655,21 @@ class Counters(NamedTuple):
     @classmethod
     def read(cls) -> Counters:
         """Raise OSError where there is no /proc."""
-        stat = dict(line.split(" ", 1) for line in Path("/proc/stat").read_text().splitlines())
-        paging = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
-        memory = {
-            line.partition(":")[0]: int(line.split()[1])
-            for line in Path("/proc/meminfo").read_text().splitlines()
-        }
+        stat, paging, memory = map(_counts_of, ("stat", "vmstat", "meminfo"))
         page_kb = os.sysconf("SC_PAGE_SIZE") // 1024
         counts = [
-            *(int(paging.get(name, 0)) * page_kb for name in ("pswpin", "pswpout")),
-            *(int(paging.get(name, 0)) for name in ("pgpgin", "pgpgout")),
-            *(int(stat[name].split()[0]) for name in ("intr", "ctxt")),
+            *(page_kb * paging.get(name, [0])[0] for name in ("pswpin", "pswpout")),
+            *(paging.get(name, [0])[0] for name in ("pgpgin", "pgpgout")),
+            *(stat["intr"][0], stat["ctxt"][0]),
         ]
-        now = [
-            # The sampler itself runs just now.
-            *(max(int(stat["procs_running"]) - 1, 0), int(stat["procs_blocked"])),
-            *(memory.get("SwapTotal", 0) - memory.get("SwapFree", 0), memory["MemFree"]),
-            *(memory.get("Buffers", 0), memory.get("Cached", 0) + memory.get("SReclaimable", 0)),
-        ]
-        cpu = [int(ticks) for ticks in stat["cpu"].split()[:8]]
-        return cls(time.time(), cpu + [0] * (8 - len(cpu)), counts, now)
-
-    @classmethod
-    def since_boot(cls, now: Counters) -> Counters:
-        """Return the counters as they were when the machine started."""
-        uptime = float(Path("/proc/uptime").read_text().split()[0])
-        return cls(now.at - uptime, [0] * 8, [0] * 6, now.now)
+        swap, swap_free, free, buffers, cached, slab = (
+            memory.get(name, [0])[0]
+            for name in ("SwapTotal", "SwapFree", "MemFree", "Buffers", "Cached", "SReclaimable")
+        )
+        # The sampler itself runs just now.
+        running, blocked = max(stat["procs_running"][0] - 1, 0), stat["procs_blocked"][0]
+        now = [running, blocked, swap - swap_free, free, buffers, cached + slab]
+        return cls(time.time(), [*stat["cpu"], *[0] * 8][:8], counts, now)
 
     def line_since(self, before: Counters) -> str:
         """Return the line of vmstat for the time since others were read."""
@@ -1768,12 +1677,16 @@ class Counters(NamedTuple):
         rates = [round(max(b - a, 0) / seconds) for a, b in zip(before.counts, self.counts)]
         ticks = [max(b - a, 0) for a, b in zip(before.cpu, self.cpu)]
         user, nice, system, idle, wait, irq, soft, steal = ticks
-        shares = [
-            f"{100 * part / max(sum(ticks), 1):.1f}"
-            for part in (user + nice, system + irq + soft, idle, wait, steal)
-        ]
+        parts = (user + nice, system + irq + soft, idle, wait, steal)
+        shares = [f"{100 * part / max(sum(ticks), 1):.1f}" for part in parts]
         clock = datetime.fromtimestamp(self.at, timezone.utc)
         return " ".join(map(str, [*self.now, *rates, *shares])) + f" {clock:%Y-%m-%d %H:%M:%S}"
+
+
+def _counts_of(name: str) -> dict[str, list[int]]:
+    """Return the numbers of a file of /proc by the first word of their line."""
+    lines = map(str.split, Path("/proc", name).read_text().splitlines())
+    return {words[0].rstrip(":"): [int(word) for word in words[1:] if word.isdigit()] for words in lines}
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -1804,7 +1717,6 @@ def positive(text: str) -> int:
 
 # --- gate ---------------------------------------------------------------------------------------------------
 
-MAX_GATE_PAUSE_S = 3.0
 _GATE_HELP = {
     "commit": "what to judge; 'git': that of the working directory; by default that of CI",
     "version": "a release to judge, in place of a commit",
@@ -1812,20 +1724,6 @@ _GATE_HELP = {
 }
 GATE_QUESTIONS = ("project", "product", "branch", "commit", "base", "version", "pull_request")
 EXIT_OF_VERDICT = {"pass": EXIT_FINE, "fail": EXIT_REGRESSED, "unknown": EXIT_CANNOT_TELL}
-# The verdicts of a row in the words of the table, and the order in which it stands there.
-VERDICT_WORDS = {
-    "worse": "worse",
-    "likely_worse": "likely worse",
-    "unknown": "cannot tell",
-    "no base": "no base",
-    "likely_better": "likely better",
-    "better": "better",
-    "same": "same",
-}
-TABLE_HEADING = ("workload", "threads", "metric", "base", "now", "change in % (95 %)", "verdict")
-TABLE_WIDTH = 100
-MIN_WORKLOAD_WIDTH = 12
-MAX_ROWS_SHOWN = 50
 
 
 def gate(options: argparse.Namespace) -> int:
@@ -1840,52 +1738,35 @@ def gate(options: argparse.Namespace) -> int:
             note(f"session {measured} of {options.max_more} at most: {without_secrets(options.run_more)}")
             measure_more(options)
         answer = verdict_of(server, question, options.timeout)
-    print_table(answer["rows"])
-    for sentence in (answer["summary"], *answer["reasons"], answer["url"]):
-        print(textwrap.fill(sentence, TABLE_WIDTH, break_long_words=False, break_on_hyphens=False))
+    print(server.text("gate/", [*question, ("format", "txt")]), end="")
     write_verdict(server, question, answer, options)
     if answer["verdict"] == "unknown" and is_compared(answer) and options.unknown_is:
         return {"fine": EXIT_FINE, "fail": EXIT_REGRESSED}[options.unknown_is]
     return EXIT_OF_VERDICT[answer["verdict"]]
 
 
-def gate_question(options: argparse.Namespace) -> list[tuple[str, str]]:
+def gate_question(options: argparse.Namespace) -> Fields:
     """Return what is asked: what was said, and of a commit what CI knows of it. Raises ClientError."""
     given = {name: getattr(options, name) for name in GATE_QUESTIONS if getattr(options, name) is not None}
     if "version" not in given:
-        found = _fields_of_commit(given, set())
-        given.update((name, found[name]) for name in ("commit", "branch", "pull_request") if name in found)
+        fields = _fields_of_commit(given, set())
+        given.update((name, fields[name]) for name in ("commit", "branch", "pull_request") if name in fields)
     if not {"version", "commit", "branch", "pull_request"}.intersection(given):
         raise ClientError("say what to judge: --commit, --branch, --pull-request or --version")
     return [*given.items(), *(("workload", workload) for workload in options.workload)]
 
 
-def verdict_of(server: Server, question: list[tuple[str, str]], timeout_s: float) -> dict[str, Any]:
+def verdict_of(server: Server, question: Fields, timeout_s: float) -> dict[str, Any]:
     """Ask until all results are analysed. Raises ClientError where they are not in time."""
-    last, pause = time.monotonic() + timeout_s, 0.25
-    is_told = False
-    while True:
-        wait = pause
-        try:
-            answer = server.get(f"gate/?{urllib.parse.urlencode(question)}")
-        except NoAnswerError as error:
-            trouble = str(error)
-        else:
-            trouble = "results are not analysed yet; is a worker running?"
-            if answer.is_success and answer.body["analysis"] == "done":
-                return answer.body
-            if not answer.is_success:
-                trouble = answer.sentence()
-                wait = max(pause, answer.retry_after_s or 0.0)
-                if answer.status not in _PASSING:
-                    raise ClientError(f"the gate does not answer: {trouble}")
-        if time.monotonic() + wait > last:
-            raise ClientError(f"no verdict within {timeout_s:g} s: {trouble}")
-        if pause >= MAX_GATE_PAUSE_S and not is_told:
-            note(f"{trouble}; asking again for {timeout_s:g} s")
-            is_told = True
-        time.sleep(wait)
-        pause = min(2 * pause, MAX_GATE_PAUSE_S)
+
+    def open_of(body: dict[str, Any]) -> str:
+        is_done = body["analysis"] == "done"
+        return "" if is_done else "results are not analysed yet; is a worker running?"
+
+    try:
+        return completed(server, "gate/", question, timeout_s, open_of).body
+    except ClientError as error:
+        raise ClientError(f"there is no verdict: {error}") from None
 
 
 def is_compared(answer: dict[str, Any]) -> bool:
@@ -1903,102 +1784,16 @@ def missing_sessions(answer: dict[str, Any]) -> int:
 
 def measure_more(options: argparse.Namespace) -> None:
     """Measure one session by the command of the user. Raises ClientError where it fails."""
-    session = new_session_name()
-    environment = {SESSION_VARIABLE: session, "BENCHDASH_URL": options.url}
+    environment = {**os.environ, SESSION_VARIABLE: new_session_name(), "BENCHDASH_URL": options.url}
     if options.token:
         environment["BENCHDASH_TOKEN"] = options.token
-    end = subprocess.run(  # noqa: S602 - it is a line for the shell
-        options.run_more,
-        shell=True,
-        env={**os.environ, **environment},
-        check=False,
-    ).returncode
+    end = subprocess.run(options.run_more, shell=True, env=environment, check=False).returncode  # noqa: S602 - a line for the shell
     if end:
         raise ClientError(f"the command that measures more ended with {end}; there is no verdict")
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" + ("" if number == 1 else "s")
-
-
-def verdict_of_row(row: dict[str, Any]) -> str:
-    """Return the verdict of a row, or that there is nothing to compare with."""
-    return str(row["cells"][0]["verdict"]) if row["base"] else "no base"
-
-
-def print_table(rows: list[dict[str, Any]]) -> None:
-    """Print the rows by place, what is worse first, on lines of 100 columns at most."""
-    if not rows:
-        return
-    order = list(VERDICT_WORDS)
-    rows = sorted(rows, key=lambda row: order.index(verdict_of_row(row)))
-    shown, places = rows[:MAX_ROWS_SHOWN], list(dict.fromkeys(map(place_of_row, rows[:MAX_ROWS_SHOWN])))
-    cells = {place: [cells_of_row(row) for row in shown if place_of_row(row) == place] for place in places}
-    lines = [TABLE_HEADING, *(line for of_place in cells.values() for line in of_place)]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    spare = TABLE_WIDTH - sum(widths) - 2 * (len(widths) - 1)
-    widths[0] = max(min(widths[0], widths[0] + spare), MIN_WORKLOAD_WIDTH)
-    for place, of_place in cells.items():
-        print(place)
-        for line in (TABLE_HEADING, *of_place):
-            print(_table_line(line, widths))
-    if len(rows) > len(shown):
-        print(f"and {_count(len(rows) - len(shown), 'more row')}")
-
-
-def _table_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    workload = cells[0] if len(cells[0]) <= widths[0] else cells[0][: widths[0] - 1] + "…"
-    of_numbers = range(3, 5)
-    texts = [
-        text.rjust(width) if at in of_numbers or at == 1 else text.ljust(width)
-        for at, (text, width) in enumerate(zip([workload, *cells[1:]], widths))
-    ]
-    return "  ".join(texts).rstrip()
-
-
-def place_of_row(row: dict[str, Any]) -> str:
-    return ", ".join(
-        filter(None, (row[name] for name in ("hardware", "configuration", "build", "counterpart")))
-    )
-
-
-def cells_of_row(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return the texts of a line of the table."""
-    cell, base = row["cells"][0] or {}, row["base"] or {}
-    unit = row.get("printed_unit") or row["unit"]
-    factor = row.get("printed_factor") or 1
-    return (
-        row["workload"],
-        str(row["threads"] or "–"),
-        row["metric"] if unit in ("", "1/s") else f"{row['metric']} {unit}",
-        *(_figure(one.get("value"), factor) for one in (base, cell)),
-        _change(cell),
-        VERDICT_WORDS[verdict_of_row(row)],
-    )
-
-
-def _figure(value: float | None, factor: float) -> str:
-    if value is None:
-        return "–"
-    value *= factor
-    return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
-
-
-def _change(cell: dict[str, Any]) -> str:
-    change, low, high = (cell.get(name) for name in ("ratio", "low", "high"))
-    if change is None:
-        return "–"
-    interval = "" if low is None or high is None else f" ({_per_cent(low)} to {_per_cent(high)})"
-    return _per_cent(change) + interval
-
-
-def _per_cent(ratio: float) -> str:
-    change = 100 * (ratio - 1)
-    return f"{change:+.0f}" if abs(change) >= 1000 else f"{change:+.1f}"
-
-
 def write_verdict(
-    server: Server, question: list[tuple[str, str]], answer: dict[str, Any], options: argparse.Namespace
+    server: Server, question: Fields, answer: dict[str, Any], options: argparse.Namespace
 ) -> None:
     """Write the texts that were asked for; the server is who writes Markdown and JUnit."""
     if options.json:
@@ -2025,50 +1820,36 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     for name in GATE_QUESTIONS:
         add(f"--{name.replace('_', '-')}", metavar="TEXT", help=_GATE_HELP.get(name))
-    add(
-        "--workload",
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="only this one counts; may be repeated",
-    )
+    workload_help = "only this one counts; may be repeated"
+    add("--workload", action="append", default=[], metavar="TEXT", help=workload_help)
     add("--timeout", type=float, default=600.0, metavar="SECONDS", help="how long to wait (600)")
     add("--run-more", metavar="COMMAND", help="a line for the shell that measures one more session")
     add("--max-more", type=positive, default=4, metavar="N", help="sessions to measure at most (4)")
     add("--unknown-is", choices=("fine", "fail"), help="how to end where what was measured cannot tell")
-    add("--markdown", metavar="FILE")
-    add("--junit", metavar="FILE")
-    add("--json", metavar="FILE")
-    add(
-        "--summary",
-        action="store_true",
-        help="append the Markdown to the summary of the job (GitHub Actions)",
-    )
+    for name in ("--markdown", "--junit", "--json"):
+        add(name, metavar="FILE")
+    summary_help = "append the Markdown to the summary of the job (GitHub Actions)"
+    add("--summary", action="store_true", help=summary_help)
     parser.set_defaults(command=gate)
 
 
 # --- identity -----------------------------------------------------------------------------------------------
 
 
-def identity_token(url: str, environment: Mapping[str, str]) -> str:
+def identity_token(url: str) -> str:
     """Return the token that the CI signs for this job and this dashboard; empty where it signs none.
 
     GitLab puts it into a variable, GitHub Actions is asked for it. It lives for minutes. Raises ClientError.
     """
-    if ready := environment.get("BENCHDASH_ID_TOKEN"):
+    if ready := os.environ.get("BENCHDASH_ID_TOKEN"):
         return ready
-    address = environment.get("ACTIONS_ID_TOKEN_REQUEST_URL", "")
-    secret = environment.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "")
+    address = os.environ.get("ACTIONS_ID_TOKEN_REQUEST_URL", "")
+    secret = os.environ.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "")
     if not (address and secret):
         return ""
     audience = urllib.parse.urlencode({"audience": url})
     request = urllib.request.Request(f"{address}{'&' if '?' in address else '?'}{audience}")
-    request.add_header("Authorization", f"Bearer {secret}")
-    try:
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=IDENTITY_TIMEOUT_S) as response:
-            token = _read_json(response.read()).get("value")
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise ClientError(f"GitHub gives no token for this job: {error}") from None
+    token = Server("GitHub", secret).send(request).body.get("value")
     if not isinstance(token, str) or not token:
         raise ClientError("GitHub gives no token for this job; has it 'permissions: id-token: write'?")
     return token
@@ -2079,19 +1860,18 @@ def identity_token(url: str, environment: Mapping[str, str]) -> str:
 
 def about(_options: argparse.Namespace) -> int:
     """Say which client this is, and what it would say of this machine and job."""
-    content = Path(__file__).read_bytes()
     print(f"benchdash {VERSION}, Python {platform.python_version()}")
-    print(f"sha256 {hashlib.sha256(content).hexdigest()}")
+    print(f"sha256 {hashlib.sha256(Path(__file__).read_bytes()).hexdigest()}")
     try:
-        print(f"hardware {hardware_name(dict(os.environ))}")
+        print(f"hardware {hardware_name(os.environ)}")
     except ClientError as error:
         print(f"hardware: {error}")
-    for kind, facts in machine_facts().items():
-        for name, value in facts.items():
+    facts: dict[str, dict[str, Any]] = dict(machine_facts())
+    if job := job_of(os.environ):
+        facts[job.system] = job.fields
+    for kind, values in facts.items():
+        for name, value in values.items():
             print(f"{kind} {name}: {value}")
-    job = job_of(dict(os.environ))
-    for name, value in (job.fields if job else {}).items():
-        print(f"{job.system if job else ''} {name}: {value}")
     return EXIT_FINE
 
 
@@ -2120,26 +1900,19 @@ def server_of(options: argparse.Namespace) -> Server:
         raise ClientError(f"BENCHDASH_URL must begin with https:// or http://, not be '{options.url}'")
     if parts.query or parts.fragment or parts.username:
         raise ClientError(f"BENCHDASH_URL must be the address of the front page, not '{options.url}'")
-    token = (options.token or identity_token(url, os.environ)).strip()
+    token = (options.token or identity_token(url)).strip()
     if not token:
         raise ClientError("set BENCHDASH_TOKEN or give --token")
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise ClientError("BENCHDASH_TOKEN is no token: it holds a blank or a letter that none has")
-    if parts.scheme == "http" and not _is_loopback(host) and not _warned:
-        _warned.add(url)
-        note(f"{url} is not encrypted: whoever is on the way can read the token; use https://")
-    return Server(url, token, getattr(options, "ca_file", None) or "")
-
-
-# Addresses of which it was said that they are not encrypted.
-_warned: set[str] = set()
+    if parts.scheme == "http" and not _is_loopback(host):
+        note_once(f"{url} is not encrypted: whoever is on the way can read the token; use https://")
+    return Server(url, token, options.ca_file or "")
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
@@ -2155,17 +1928,16 @@ def _server_options(url: str | None, about_url: str) -> Parser:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; ``command`` of its result is the function to call."""
     shared = _server_options(os.environ.get("BENCHDASH_URL"), "address of the dashboard (BENCHDASH_URL)")
+    # A kept upload goes to where it was to go.
+    kept = _server_options(None, "send it to this address and not to where it was to go")
     whole = Parser(prog="benchdash", description="Measure, upload and gate.")
     whole.add_argument("--version", action="version", version=f"benchdash {VERSION}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     command = commands.add_parser("upload", parents=[shared], help="send result files")
     add_field_options(command)
-    add_delivery_options(command)
     add_upload_options(command)
 
-    # What is kept goes to where it was to go.
-    kept = _server_options(None, "send it to this address and not to where it was to go")
     command = commands.add_parser("flush", parents=[kept], help="send what is kept in the spool")
     add_delivery_options(command)
     add_flush_options(command)
@@ -2173,7 +1945,6 @@ def parser() -> argparse.ArgumentParser:
     usage = "benchdash run [OPTIONS] -- COMMAND"
     command = commands.add_parser("run", parents=[shared], usage=usage, help="measure a command and send it")
     add_field_options(command)
-    add_delivery_options(command)
     add_run_options(command)
 
     command = commands.add_parser("gate", parents=[shared], help="ask whether something became worse")
@@ -2187,7 +1958,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return how it ended."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # What follows "--" is the command that is measured; its options are none of ours.
+    # Words behind "--" are the command that is measured; its options are none of ours.
     at = words.index("--") if words[:1] == ["run"] and "--" in words else len(words)
     options = parser().parse_args(words[:at])
     options.words = words[at + 1 :]

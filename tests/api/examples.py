@@ -227,7 +227,7 @@ def _compare(asker):
         asker.ask("latency_retrieve", workload="oltp_read_only", base=against, **where)
         asker.ask("difference_retrieve", base=base, against=against, **where)
     asker.ask("difference_retrieve", project=SLUG, base=base, against=against, format="md")
-    for more in ({}, {"format": "md"}, {"format": "junit"}):
+    for more in ({}, {"format": "md"}, {"format": "junit"}, {"format": "txt"}):
         commit = {"project": SLUG, "product": "MariaDB", "branch": "main", "commit": "8be01d7"}
         asker.ask("gate_retrieve", **commit, **more)
 

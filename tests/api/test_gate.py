@@ -443,6 +443,12 @@ def test_the_texts_for_comments_and_reports_hold_whatever_a_name_holds(project, 
     assert (suites.get("tests"), suites.get("failures")) == ("2", "1")
     [failure] = suites.iter("failure")
     assert failure.get("message").startswith("slower")
+    answer = ask_gate(anonymous, branch="main", format="txt")
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    place, head, row, verdict, *_ = answer.content.decode().splitlines()
+    assert (place, head.split()[0], row.split()[-1]) == ("box", "workload", "slower")
+    assert "\u202e" not in row
+    assert verdict.startswith("Fail: ")
     none = ET.fromstring(ask_gate(anonymous, commit="abcdef1", format="junit").content)
     assert (none.get("failures"), none.get("skipped")) == ("0", "1")
 

@@ -15,14 +15,14 @@ from benchdash.addresses import absolute
 from benchdash.api.answers.comparison import GateSerializer
 from benchdash.api.views.base import PROJECT, View
 from benchdash.regressions.comparison.gate_sides import PARAMETERS, Question
-from benchdash.regressions.comparison.gate_words import junit, markdown
+from benchdash.regressions.comparison.gate_words import junit, markdown, plain_text
 from benchdash.rest import parameters
 from benchdash.results.models import Run
 from benchdash.results.pull_requests import branch_of
 from ingest.gates import answer_of
 from ingest.queries import sent_by
 
-_FORMATS: Final = ("md", "junit")
+_FORMATS: Final = ("md", "junit", "txt")
 
 
 class GateView(View):
@@ -61,6 +61,7 @@ class GateView(View):
             (200, "application/json"): GateSerializer,
             (200, "text/markdown"): OpenApiTypes.STR,
             (200, "application/xml"): OpenApiTypes.STR,
+            (200, "text/plain"): OpenApiTypes.STR,
         },
     )
     def get(self, request: Request) -> HttpResponse:
@@ -78,6 +79,8 @@ class GateView(View):
         url = _page(project, question)
         if answer == "md":
             return HttpResponse(markdown(gate, url=url), content_type="text/markdown; charset=utf-8")
+        if answer == "txt":
+            return HttpResponse(plain_text(gate, url=url), content_type="text/plain; charset=utf-8")
         if answer == "junit":
             return HttpResponse(junit(gate, url=url), content_type="application/xml; charset=utf-8")
         return Response(GateSerializer(gate, context={"url": url}).data)

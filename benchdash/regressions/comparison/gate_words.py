@@ -1,6 +1,7 @@
-"""The verdict of a gate in words: in sentences, as Markdown for a comment, and as a JUnit report."""
+"""The verdict of a gate in words: in sentences, as Markdown, as plain text, and as a JUnit report."""
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import Final
@@ -12,6 +13,7 @@ from benchdash.regressions.comparison.verdict_words import (
     STARTS_ASSUMED,
     counts_in_words,
     is_of_assumed_starts,
+    short_words,
     side_of,
     words,
     would_settle,
@@ -268,6 +270,62 @@ def _row(one: GateRow) -> list[str]:
         p_value(comparison.p) if comparison else NOTHING,
         verdict_words(one),
     ]
+
+
+# --- plain text ---------------------------------------------------------------------------------------------
+
+_TEXT_WIDTH: Final = 100
+_TEXT_HEAD: Final = ("workload", "threads", "metric", "base", "now", "change in % (95 %)", "verdict")
+_MAX_TEXT_ROWS: Final = 50
+_MIN_WORKLOAD_WIDTH: Final = 12
+_FIGURES: Final = (1, 3, 4)
+
+
+def plain_text(gate: Gate, *, url: str) -> str:
+    """Return the rows by place, the worst first, and what the verdict rests on, for a terminal."""
+    rows = in_order(gate.rows)
+    shown = [(place_words(row.series) or "default", _text_cells(row)) for row in rows[:_MAX_TEXT_ROWS]]
+    widths = [
+        max(map(len, column)) for column in zip(_TEXT_HEAD, *(cells for _, cells in shown), strict=True)
+    ]
+    spare = _TEXT_WIDTH - sum(widths[1:]) - 2 * (len(widths) - 1)
+    widths[0] = min(widths[0], max(spare, _MIN_WORKLOAD_WIDTH))
+    lines = []
+    for place in dict.fromkeys(place for place, _ in shown):
+        table = [_TEXT_HEAD, *(cells for where, cells in shown if where == place)]
+        lines += [place, *(_text_line(cells, widths) for cells in table)]
+    if more := len(rows) - len(shown):
+        lines.append(f"and {counted(more, 'more row')}")
+    for sentence in (summary(gate), *reasons(gate), url):
+        lines += textwrap.wrap(sentence, _TEXT_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return _xml("\n".join(lines).replace(NO_BREAK, " ")) + "\n"
+
+
+def _text_cells(one: GateRow) -> list[str]:
+    """Return the cells of ``_row`` in fewer letters, without the place and with the interval for p."""
+    workload, threads, _, _, base, measured, *_ = _row(one)
+    [comparison], unit = one.row.comparisons, one.row.unit
+    bounds = (comparison.ratio, comparison.low, comparison.high) if comparison else (None, None, None)
+    ratio, low, high = (change(bound and bound - 1).removesuffix(f"{NO_BREAK}%") for bound in bounds)
+    return [
+        workload,
+        threads or NOTHING,
+        one.series.metric if unit in ("", "1/s") else f"{one.series.metric} {unit}",
+        base,
+        measured,
+        ratio if NOTHING in (low, high) else f"{ratio} ({low} to {high})",
+        short_words(one.verdict, one.series.metric, one.row.direction) if one.verdict else "no base",
+    ]
+
+
+def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    name = cells[0]
+    workload = name if len(name) <= widths[0] else name[: widths[0] - 1] + "…"
+    padded = (
+        text.rjust(width) if at in _FIGURES else text.ljust(width)
+        for at, (text, width) in enumerate(zip([workload, *cells[1:]], widths, strict=True))
+    )
+    return "  ".join(padded).rstrip()
 
 
 # --- JUnit --------------------------------------------------------------------------------------------------
