@@ -62,41 +62,6 @@ def test_cells_are_separated_as_the_first_line_separates_them(separator):
     assert score_of(row, head) == (2000, 1500, 2500)
 
 
-def test_semicolons_go_with_bare_decimal_commas():
-    head = HEAD.replace(",", ";").replace("99.9", "99,9")
-    assert score_of('"a.b";"avgt";1;5;2,000000;0,500000;"ns/op"', head) == (2, 1.5, 2.5)
-
-
-def test_the_columns_of_the_oldest_versions_have_means():
-    head = HEAD.replace("Score Error", "Mean Error").replace("Score", "Mean")
-    assert score_of(ROW, head) == (2000, 1500, 2500)
-
-
-def test_threads_modes_and_units_are_those_of_each_line():
-    report = parse(HEAD, ROW, '"bench.A.run","thrpt",8,5,3.000000,1.000000,"ops/ms"')
-    assert [
-        (run.workload, run.threads, run.readings[0].value, run.readings[0].unit) for run in report.runs
-    ] == [
-        ("bench.A.run avgt", 1, 2000, "ns/op"),
-        ("bench.A.run thrpt", 8, 3000, "ops/s"),
-    ]
-
-
-def test_a_parameter_may_hold_separators_quotes_and_spaces():
-    report = parse(HEAD + ',"Param: sql"', ROW + ',"SELECT ""a"", 1 ; 2"')
-    assert [run.workload for run in report.runs] == ['bench.A.run sql=SELECT "a", 1 ; 2 avgt']
-
-
-def test_an_empty_parameter_is_that_of_another_benchmark_unless_the_benchmark_has_others():
-    head = HEAD + ',"Param: end","Param: size"'
-    report = parse(head, ROW + ",,", ROW + ",;,", ROW.replace("A.run", "B.run") + ",,10")
-    assert [run.workload for run in report.runs] == [
-        "bench.A.run end= avgt",
-        "bench.A.run end=; avgt",
-        "bench.B.run size=10 avgt",
-    ]
-
-
 def test_parameters_are_whole_in_the_name_of_a_workload_and_masked_beside_it():
     """Who records the name masks what signs in by a URL; see test_stored_secrets."""
     report = parse(HEAD + ',"Param: key"', ROW + ',"password=geheim"')
@@ -146,46 +111,6 @@ def test_percentiles_are_those_of_the_score(label):
     assert report.warnings == ()
 
 
-def test_percentiles_that_are_missing_are_named():
-    report = parse(HEAD, ROW.replace("avgt", "sample"))
-    assert report.warnings == (
-        (
-            "bench.A.run sample has no row for score_p0, score_p50, score_p90 and 5 more: "
-            "the file is cut off, or JMH is an old one"
-        ),
-    )
-
-
-def test_a_score_without_a_number_or_digits_is_left_out_with_a_warning():
-    report = parse(
-        HEAD,
-        ROW,
-        '"bench.A.nan","avgt",1,5,NaN,NaN,"us/op"',
-        '"bench.A.tiny","avgt",1,5,0.000000,0.000000,"s/op"',
-        '"bench.A.lost:gc.time","avgt",1,5,1.000000,NaN,"ms"',
-    )
-    assert [run.workload for run in report.runs] == ["bench.A.run avgt"]
-    assert report.warnings == (
-        "bench.A.nan avgt was left out: its score is not a number",
-        (
-            "bench.A.tiny avgt was left out: its score is printed as 0, without a digit of it; "
-            "JMH's JSON has them"
-        ),
-        "bench.A.lost avgt was left out: no row has its score",
-    )
-
-
-def test_a_line_that_stands_twice_is_a_repetition():
-    report = parse(HEAD, ROW, ROW)
-    assert [run.key for run in report.runs] == ["bench.A.run avgt", "bench.A.run avgt #2"]
-    assert len(report.warnings) == 1
-
-
-def test_files_one_behind_the_other_are_read_together():
-    report = parse(HEAD, ROW, HEAD + ',"Param: size"', ROW + ",10")
-    assert [run.workload for run in report.runs] == ["bench.A.run avgt", "bench.A.run size=10 avgt"]
-
-
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
@@ -210,26 +135,6 @@ def test_files_one_behind_the_other_are_read_together():
 def test_a_line_that_jmh_does_not_write_is_refused(row, reason):
     line, message = refusal(HEAD, ROW, row)
     assert (line, message[: len(reason)]) == (3, reason)
-
-
-def test_columns_that_are_no_parameters_are_refused():
-    assert refusal(HEAD + ',"size"', ROW + ",10")[1] == (
-        "the columns after 'Unit' are not the parameters of benchmarks"
-    )
-
-
-def test_a_file_without_a_result_is_refused():
-    assert refusal(HEAD) == (1, "no line with a result; did JMH finish?")
-
-
-def test_a_last_line_without_an_end_is_read_only_if_all_of_it_is_there():
-    whole = jmh_csv.parse(Source(f"{HEAD}\n{ROW}\n{ROW.replace('A', 'B')}".encode()))
-    assert len(whole.runs) == 2
-    assert whole.warnings == ("line 3, the last one, has no line end: the file may break off there",)
-    head = HEAD + ',"Param: size"'
-    cut = jmh_csv.parse(Source(f"{head}\n{ROW},10\n{ROW},100".encode()))
-    assert [run.workload for run in cut.runs] == ["bench.A.run size=10 avgt"]
-    assert cut.warnings == ("line 3, the last one, has no line end and was left out",)
 
 
 @pytest.mark.parametrize(

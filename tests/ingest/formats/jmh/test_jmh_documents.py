@@ -37,12 +37,6 @@ def in_code(text):
     return f"```\n{text}\n```"
 
 
-def refusal(text):
-    with pytest.raises(FormatError) as error:
-        parse(text)
-    return error.value
-
-
 # One table in every shape that people publish it in
 
 ROWS = [
@@ -200,23 +194,7 @@ def test_what_a_comma_means_is_told_by_the_other_numbers_of_the_table(numbers, v
     assert [warning.endswith(doubt) for warning in said] == ([True] if doubt else [])
 
 
-def test_numbers_of_two_hands_in_one_table_are_refused():
-    error = refusal(
-        "| Benchmark | Score | Units |\n|---|---|---|\n| a.b | 1.234,5 | ops/s |\n| a.c | 12.5 | ops/s |\n"
-    )
-    assert (error.line, error.message[:6]) == (4, "'12.5'")
-
-
 # Several tables
-
-
-def test_tables_under_different_headings_are_no_repetitions():
-    text = f"## AMD EPYC\n\n{in_code(table('2.000'))}\n\n## Intel Xeon\n\n{in_code(table('3.000'))}\n"
-    report = parse(text)
-    assert scores(report) == {("AMD EPYC", "a.b avgt"): 2000, ("Intel Xeon", "a.b avgt"): 3000}
-    (warning,) = report.warnings
-    assert "each is a configuration ('AMD EPYC', 'Intel Xeon')" in warning
-    assert '{"AMD EPYC": {"hardware": "..."}}' in warning
 
 
 @pytest.mark.parametrize("heading", ["MariaDB-JDBC {}", "v{}", "Version {}"])
@@ -227,11 +205,6 @@ def test_headings_that_are_versions_are_versions(heading):
     report = parse("\n".join(parts))
     assert [(run.version, run.heading) for run in report.runs] == [("1.4.2", ""), ("1.5", "")]
     assert [run.product for run in report.runs] == ["MariaDB-JDBC" if "JDBC" in heading else None] * 2
-
-
-def test_a_runtime_in_a_heading_is_no_product():
-    report = parse(f"## JDK 17.0.1\n\n{table('2.000')}\n\n## JDK 21.0.2\n\n{table('3.000')}\n")
-    assert [(run.version, run.heading) for run in report.runs] == [(None, "JDK 17.0.1"), (None, "JDK 21.0.2")]
 
 
 @pytest.mark.parametrize(
@@ -252,77 +225,7 @@ def test_a_table_is_called_by_what_only_it_has_above_it(text, names):
     assert [run.heading for run in report.runs] == names
 
 
-def test_text_between_the_rows_of_one_table_tells_them_apart():
-    rows = table("2.000") + "\n\nWith JDK 21\n\na.b  avgt  5  3.000 ± 0.500  us/op\n"
-    assert scores(parse("With JDK 17\n\n" + rows)) == {
-        ("With JDK 17", "a.b avgt"): 2000,
-        ("With JDK 21", "a.b avgt"): 3000,
-    }
-
-
-def test_headings_over_different_benchmarks_change_nothing():
-    reads, writes = table("2.000", name="a.read"), table("3.000", name="a.write")
-    report = parse(f"## Reads\n\n{in_code(reads)}\n\n## Writes\n\n{writes}\n")
-    assert scores(report) == {("", "a.read avgt"): 2000, ("", "a.write avgt"): 3000}
-    assert [run.headings for run in report.runs] == [("Reads",), ("Writes",)]
-    assert report.warnings == ()
-
-
-def test_an_excerpt_of_a_table_further_below_is_not_counted_again():
-    text = f"## Results\n{in_code(table('2.000', '3.000'))}\n## How to read it\n{in_code(table('2.000'))}\n"
-    report = parse(text)
-    assert scores(report) == {("", "a.b avgt"): 2000, ("", "a.b1 avgt"): 3000}
-    assert report.warnings == (
-        "the table in line 9 repeats figures of the one in line 3: they are not counted again",
-    )
-
-
 # What stands beside tables
-
-
-def test_rows_go_on_behind_a_blank_line_below_the_head():
-    assert len(parse(table("2.000", "3.000").replace("\n", "\n\n")).runs) == 2
-
-
-def test_columns_that_are_none_of_jmh_are_named():
-    report = parse("| Benchmark | Score | Units | Ratio |\n|---|---|---|---|\n| a.b | 2.0 | ns/op | 1.00 |\n")
-    assert [run.readings[0].value for run in report.runs] == [2]
-    assert report.warnings == (
-        "the table in line 1 has columns that are none of JMH's and were not read: 'Ratio'",
-    )
-
-
-def test_a_row_without_a_score_is_left_out_with_a_warning():
-    head = "| Benchmark | Mode | Score | Units |\n|---|---|---|---|\n"
-    text = f"{head}| a.b | avgt | 2.0 | ns/op |\n| a.c | avgt | - | ns/op |\n"
-    assert parse(text).warnings == ("a.c avgt was left out: its score is not a number",)
-    assert "line 4 is no row of the table in line 1" in parse(text.replace("| - |", "| slow |")).warnings[0]
-
-
-def test_a_header_of_its_own_holds_for_the_tables_of_its_document():
-    header = "# JMH version: 1.23\n# VM version: JDK 11.0.9, OpenJDK, 11.0.9+11-LTS\n# Threads: 4 threads"
-    report = parse(f"### Configuration\n{in_code(header)}\n### Results\n{in_code(table('2.000'))}\n")
-    assert [run.threads for run in report.runs] == [4]
-    assert report.facts["jdk_version"] == "11.0.9"
-    other = header.replace("4 threads", "8 threads")
-    both = parse(f"{in_code(header)}\n{in_code(other)}\n{in_code(table('2.000'))}\n")
-    assert [run.threads for run in both.runs] == [None]
-    each = parse(f"{header}\n\n{table('2.000')}\n\n{other}\n\n{table('3.000')}\n")
-    assert [run.threads for run in each.runs] == [4, 8]
-
-
-def test_results_without_header_and_table_are_read():
-    text = (
-        'Result "org.acme.A.b":\n  40.950 ±(99.9%) 4.573 ns/op [Average]\n  (min, avg, max) = (37, 40, 51)\n'
-    )
-    assert scores(parse(text)) == {("", "org.acme.A.b"): 40.95}
-    error = refusal(text + "\n" + text)
-    assert error.message.startswith("2 results of org.acme.A.b, and nothing tells them apart")
-
-
-def test_what_a_profiler_measured_is_no_result_without_a_score():
-    error = refusal('Secondary result "org.acme.A.b:·perf":\nPerf stats:\n  24 692,90 msec task-clock\n')
-    assert error.message.startswith("no score of org.acme.A.b; did JMH finish?")
 
 
 def test_a_document_cut_within_a_table_is_refused_or_says_so():
@@ -337,15 +240,6 @@ def test_a_document_cut_within_a_table_is_refused_or_says_so():
             assert len(report.runs) == whole or any(
                 "no line end" in warning for warning in report.warnings
             ), stop
-
-
-def test_a_header_that_is_indented_holds_for_its_table():
-    header = "# JMH version: 1.37\n# Threads: 4 threads, will synchronize iterations\n"
-    table = "Benchmark    Mode  Cnt   Score   Error  Units\nSimple.do1  thrpt    5  31.205 ± 1.078  ops/s\n"
-    whole = "\n".join(f"    {line}" for line in f"{header}\n{table}".splitlines()) + "\n"
-    report = parse(whole)
-    assert [run.threads for run in report.runs] == [4]
-    assert report.facts["tool_version"] == "1.37"
 
 
 # Rows, heads and results where people leave them
@@ -379,23 +273,6 @@ def test_rows_without_a_head_are_read_with_a_warning():
     assert "the rows from line 4 on have no head" in report.warnings[-1]
 
 
-def test_rows_in_code_of_their_own_have_the_columns_of_the_table_above():
-    rows = "Benchmark  (n)  Mode  Cnt  Score   Error  Units\n{0} 10  avgt  5  2.000 ± 0.500  us/op"
-    more = in_code("a.c 20  avgt  5  3.000 ± 0.500  us/op")
-    report = parse(f"{in_code(rows.format('a.b'))}\n\nThe other:\n\n{more}\n")
-    assert scores(report) == {("", "a.b n=10 avgt"): 2000, ("", "a.c n=20 avgt"): 3000}
-    assert report.warnings == ()
-
-
-def test_rows_of_markdown_go_on_behind_a_blank_line():
-    rows = markdown(ROWS).splitlines()
-    report = parse(
-        "\n".join(["## JDK 17", "", *rows[:4], "", *rows[4:], "", "## JDK 21", "", "Nothing yet."]) + "\n"
-    )
-    assert [run.workload for run in report.runs] == [expected[0] for expected in EXPECTED]
-    assert report.warnings == ()
-
-
 @pytest.mark.parametrize(
     ("unread", "warning"),
     [
@@ -417,32 +294,6 @@ def test_what_else_looks_like_scores_in_a_document_is_named(unread, warning):
     report = parse(f"# A\n{in_code(table('2.000'))}\n\n{unread}\n")
     assert scores(report) == {("", "a.b avgt"): 2000}
     assert [text.startswith(warning) for text in report.warnings] == [True]
-
-
-def test_results_under_headings_of_their_own_are_told_apart():
-    result = 'Result "org.acme.A.b":\n  {} ±(99.9%) 0.015 ms/op [Average]\n'
-    report = parse(
-        f"## Moshi\n{in_code(result.format('0.367'))}\n## Gson\n{in_code(result.format('0.467'))}\n"
-    )
-    assert scores(report) == {("Moshi", "org.acme.A.b"): 367_000, ("Gson", "org.acme.A.b"): 467_000}
-
-
-def test_tables_that_only_their_thread_counts_tell_apart_have_these():
-    text = "\n".join(f"-t {count}\n\n{table(f'{count}.000')}\n" for count in (1, 2, 4))
-    report = parse(text)
-    assert [(run.threads, run.heading, run.headings) for run in report.runs] == [
-        (count, "", (f"-t {count}",)) for count in (1, 2, 4)
-    ]
-
-
-def test_what_profilers_measured_in_a_table_of_its_own_belongs_to_the_scores_above():
-    rows = "\n".join([HEAD, ROW.replace("a.b ", "a.b:gc.alloc.rate.norm ").replace("us/op", "B/op")])
-    (run,) = parse(f"{table('2.000')}\n\n{rows}\n").runs
-    assert [(reading.metric, reading.value) for reading in run.readings] == [
-        ("score", 2000),
-        ("gc.alloc.rate.norm", 2.0),
-    ]
-    assert "a.b avgt was left out: no row has its score" in refusal(rows + "\n").message
 
 
 @pytest.mark.parametrize(
@@ -479,9 +330,3 @@ def test_the_names_of_benchmarks_stand_in_the_column_that_says_so(head, workload
 def test_what_only_resembles_jmh_is_told_so(text, sentence):
     with pytest.raises(FormatError, match=sentence):
         parse_any(Source(text.encode()))
-
-
-def test_a_table_with_the_same_scores_and_other_allocations_is_no_copy():
-    rows = "\n".join([HEAD, ROW, ROW.replace("a.b ", "a.b:gc.alloc.rate.norm ").replace("us/op", "B/op")])
-    assert len(parse(f"{rows}\n\n{rows}\n").runs) == 1
-    assert len(parse(f"{rows}\n\n{rows.replace('2.000 ± 0.500  B', '4.000 ± 0.500  B')}\n").runs) == 2

@@ -95,212 +95,16 @@ def test_a_score_is_normalised_and_keeps_the_unit_it_was_printed_in(printed, val
     assert found.printed_unit == ("" if printed == unit else printed)
 
 
-def test_the_interval_may_go_below_zero():
-    found = score(only_run(benchmark(primary=metric(2, "ns/op", error=3))))
-    assert (found.low, found.high) == (-1, 5)
-
-
-def test_the_interval_is_the_one_that_the_file_gives():
-    found = score(only_run(benchmark(primary=metric(2, "ns/op", 0.5, scoreConfidence=[1.25, 2.75]))))
-    assert (found.low, found.high) == (1.25, 2.75)
-
-
 @pytest.mark.parametrize("confidence", [["NaN", "NaN"], [], [1.5], None])
 def test_without_an_interval_in_the_file_it_is_score_and_error(confidence):
     found = score(only_run(benchmark(primary=metric(2, "ns/op", 0.5, scoreConfidence=confidence))))
     assert (found.low, found.high) == (1.5, 2.5)
 
 
-def test_the_interval_of_what_has_no_error_is_none():
-    count = metric(0, "counts", "NaN", scoreConfidence=[0, 0])
-    found = readings(only_run(benchmark(secondary={"gc.count": count})))["gc.count"]
-    assert (found.value, found.low, found.high) == (0, None, None)
-
-
-def test_old_single_shots_have_a_time_without_an_operation():
-    run = only_run(
-        benchmark(
-            mode="ss",
-            primary=metric(2, "ms"),
-            secondary={"get": metric(4, "ms"), "@gc.time.total": metric(9, "ms")},
-        )
-    )
-    assert [(r.metric, r.value, r.unit) for r in run.readings] == [
-        ("score", 2e6, "ns/op"),
-        ("get", 4e6, "ns/op"),
-        ("gc.time.total", 9, "ms"),
-    ]
-
-
 @pytest.mark.parametrize("error", ["NaN", "+INF", None])
 def test_without_an_error_there_is_no_interval(error):
     found = score(only_run(benchmark(primary=metric(error=error))))
     assert (found.low, found.high) == (None, None)
-
-
-def test_an_error_that_is_left_out_is_no_error():
-    found = score(only_run(benchmark(primary={"score": 1, "scoreUnit": "ns/op"})))
-    assert (found.value, found.low, found.high) == (1, None, None)
-
-
-def test_the_workload_is_the_name_with_its_parameters_and_the_mode():
-    run = only_run(benchmark(params={"size": "10", "sql": "SELECT  1", "unused": "N/A"}))
-    assert run.workload == run.key == "bench.Simple.do1 size=10 sql=SELECT 1 avgt"
-    assert run.column == "bench.Simple.do1"
-
-
-def test_without_a_mode_the_workload_has_none():
-    assert only_run(benchmark(mode=None)).workload == "bench.Simple.do1"
-
-
-def test_a_benchmark_that_stands_twice_is_a_repetition_with_a_key_of_its_own():
-    report = parse(benchmark(), benchmark(), benchmark("bench.Simple.do2"))
-    assert [run.key for run in report.runs] == [
-        "bench.Simple.do1 avgt",
-        "bench.Simple.do1 avgt #2",
-        "bench.Simple.do2 avgt",
-    ]
-    assert report.warnings == (
-        "bench.Simple.do1 avgt stands 2 times in the file: its runs count as repetitions",
-    )
-
-
-def test_thread_counts_of_one_benchmark_are_no_repetitions():
-    report = parse(benchmark(threads=1), benchmark(threads=4))
-    assert [(run.workload, run.threads) for run in report.runs] == [
-        ("bench.Simple.do1 avgt", 1),
-        ("bench.Simple.do1 avgt", 4),
-    ]
-    assert len({run.key for run in report.runs}) == 2
-    assert report.warnings == ()
-
-
-def test_keys_stay_apart_even_where_a_name_looks_like_a_numbered_key():
-    report = parse(benchmark("a #2", mode=None), benchmark("a", mode=None), benchmark("a", mode=None))
-    assert [run.key for run in report.runs] == ["a #2", "a", "a #3"]
-
-
-def test_old_names_of_profilers_lose_their_middle_dot():
-    run = only_run(
-        benchmark(
-            secondary={
-                "·gc.alloc.rate.norm": metric(96, "B/op"),
-                "·gc.count": metric(3, "counts", error="NaN"),
-                "·stack": metric("NaN", "---", error="NaN"),
-            }
-        )
-    )
-    assert [(r.metric, r.value, r.unit, r.direction) for r in run.readings[1:]] == [
-        ("gc.alloc.rate.norm", 96, "B/op", "lower"),
-        ("gc.count", 3, "counts", "lower"),
-    ]
-
-
-def test_counters_of_operations_are_normalised_as_scores_are():
-    run = only_run(benchmark(secondary={"hits": metric(2, "ops/ms", 1), "score": metric(9, "ops/ms")}))
-    assert [(r.metric, r.value, r.unit, r.direction) for r in run.readings] == [
-        ("score", 2500, "ns/op", "lower"),
-        ("hits", 2000, "ops/s", "higher"),
-    ]
-
-
-def test_instructions_per_clock_are_better_when_higher():
-    run = only_run(benchmark(secondary={"IPC": metric(2, "insns/clk"), "CPI": metric(0.5, "clks/insn")}))
-    assert [(r.metric, r.direction) for r in run.readings[1:]] == [("IPC", "higher"), ("CPI", "lower")]
-
-
-def test_percentiles_of_sampled_operations_are_readings():
-    run = only_run(
-        benchmark(
-            mode="sample",
-            primary=metric(scorePercentiles={"50.0": 2, "99.0": 8, "99.999": 9}),
-            secondary={"p0.999": metric(9, error="NaN"), "do1·p0.9999": metric(10, error="NaN")},
-        )
-    )
-    assert {name: found.value for name, found in readings(run).items()} == {
-        "score": 2500,
-        "score_p50": 2000,
-        "score_p99": 8000,
-        "score_p99_9": 9000,
-        "score_p99_99": 10000,
-    }
-
-
-def test_percentiles_of_iterations_are_no_readings():
-    run = only_run(benchmark(mode="avgt", primary=metric(scorePercentiles={"50.0": 2})))
-    assert [reading.metric for reading in run.readings] == ["score"]
-
-
-def test_the_methods_of_a_group_keep_their_percentiles_apart():
-    run = only_run(benchmark("bench.Group.rw", secondary={"get·p0.50": metric(1), "put·p0.50": metric(2)}))
-    assert [reading.metric for reading in run.readings] == ["score", "get_p50", "put_p50"]
-
-
-def test_iterations_are_kept_by_fork():
-    report = parse(benchmark(primary=metric(rawData=[[1, 2], [3, "NaN"]])))
-    (table,) = report.intervals
-    assert (table.run, table.source, table.columns) == (
-        "bench.Simple.do1 avgt",
-        "iterations",
-        ("fork", "iteration", "score"),
-    )
-    assert table.rows == ((1, 1, 1000), (1, 2, 2000), (2, 1, 3000), (2, 2, None))
-
-
-def test_samples_of_all_forks_are_one_histogram_and_the_mean_of_each_iteration():
-    samples = [[[[10, 3], [50, 1]], []], [[[10, 1], [20, 1]]]]
-    report = parse(benchmark(mode="sample", primary=metric(unit="us/op", rawDataHistogram=samples)))
-    iterations, histogram = report.intervals
-    assert iterations.rows == ((1, 1, 20000), (1, 2, None), (2, 1, 15000))
-    assert (histogram.source, histogram.columns) == ("histogram", ("latency_ms", "count"))
-    assert histogram.rows == ((0.01, 4), (0.02, 1), (0.05, 1))
-
-
-def test_how_it_ran_is_an_option_and_what_it_ran_on_a_fact():
-    report = parse(
-        benchmark(
-            jmhVersion="1.37",
-            jdkVersion="17.0.15",
-            jvmArgs=["-Xmx1g", "-Dpassword=geheim"],
-            warmupIterations=0,
-            warmupTime="10 s",
-            warmupBatchSize=1,
-            measurementIterations=5,
-            measurementTime="1 s",
-            measurementBatchSize=20,
-        )
-    )
-    assert report.facts == {
-        "tool": "JMH",
-        "tool_version": "1.37",
-        "jdk_version": "17.0.15",
-        "jvm_args": "-Xmx1g -Dpassword=***",
-    }
-    assert report.runs[0].options == {
-        "forks": 2,
-        "warmup_iterations": 0,
-        "measurement_iterations": 5,
-        "measurement_time": "1 s",
-        "measurement_batch_size": 20,
-    }
-
-
-def test_what_differs_between_the_runs_is_an_option_of_each():
-    report = parse(benchmark(jmhVersion="1.37", jvmArgs=["-Xmx1g"]), benchmark("b", jmhVersion="1.37"))
-    assert report.facts == {"tool": "JMH", "tool_version": "1.37"}
-    assert [run.options.get("jvm_args") for run in report.runs] == ["-Xmx1g", None]
-
-
-def test_a_benchmark_without_a_score_is_left_out_with_a_warning():
-    report = parse(benchmark(), benchmark("bench.Simple.broken", primary=metric("NaN", error="NaN")))
-    assert [run.column for run in report.runs] == ["bench.Simple.do1"]
-    assert report.warnings == ("bench.Simple.broken avgt was left out: its score is NaN",)
-
-
-def test_a_file_without_any_score_is_refused():
-    text = json.dumps([benchmark(primary=metric("NaN"))])
-    assert refusal(text) == (1, "no benchmark was measured: the score of bench.Simple.do1 avgt is NaN")
-    assert refusal("[\n]\n") == (1, "no benchmark was measured: the list is empty")
 
 
 @pytest.mark.parametrize(
@@ -356,6 +160,7 @@ def test_a_histogram_is_made_of_times_and_counts(pair):
     ("text", "line", "message"),
     [
         ('{"benchmark": "x"}', 1, "the file must be a list"),
+        ("[\n]\n", 1, "no benchmark was measured: the list is empty"),
         ("[\n 3\n]", 2, "a benchmark must be an object"),
         ('[\n{"mode": "avgt"}]', 2, "a benchmark has no 'benchmark'"),
         ('[\n{"benchmark": "a"}]', 2, "a benchmark has no 'primaryMetric'"),
