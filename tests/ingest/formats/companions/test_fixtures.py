@@ -8,7 +8,7 @@ beside it:
 
 or, for a file that cannot be read, ``{"error": {"line": 12, "message": "no processor"}}``. What does
 not matter to the case is left out. ``samples`` are null where there are none; their ``rows`` may be their
-number or the first of them. No other hardware fact may be there.
+number or the first of them. No other hardware fact may be there, nor a time of day (``began_s``, in seconds).
 """
 
 import json
@@ -96,6 +96,7 @@ def test_a_fixture_gives_what_is_written_beside_it(path):
     assert {name: means.get(name) for name in expected.get("means", {})} == pytest.approx(
         expected.get("means", {}), abs=1e-9
     )
+    assert report.began_s == pytest.approx(expected.get("began_s"))
     if "hardware" in expected:
         assert dict(report.hardware) == expected["hardware"]
     assert same(dict(report.environment), expected.get("environment", {})), dict(report.environment)

@@ -1,4 +1,4 @@
-"""Times before the lines of vmstat and dstat, as scripts and ``ts`` put them, and what dool prints."""
+"""Times before the lines of vmstat, as scripts and ``ts`` put them."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from ingest.formats.source import Source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures_companions"
 VMSTAT = (FIXTURES / "vmstat/plain.txt").read_text().splitlines()
-DSTAT = (FIXTURES / "dstat_console/default.txt").read_text().splitlines()
 STAMPS = [
     "2026-11-20 15:00:{:02d}",
     "[2026-11-20 15:00:{:02d}]",
@@ -43,53 +42,6 @@ def test_a_time_before_a_line_of_vmstat_is_that_of_the_sample(stamp, first):
     assert [row[1:] for row in report.samples[0].rows] == [row[1:] for row in plain.samples[0].rows]
     assert report.means == plain.means
     assert int(report.began_s) == 15 * 3600 + 2
-
-
-def test_a_time_before_each_line_of_dstat_is_that_of_the_sample():
-    name, report = read([f"2026-11-20 15:00:{at:02d} {line}" for at, line in enumerate(DSTAT[1:])])
-    assert name == "dstat_console"
-    assert [row[0] for row in report.samples[0].rows] == [1, 2, 3]
-    assert (
-        dict(report.means[:1] and [(one.metric, one.value) for one in report.means])["write_mb_per_s"] == 39
-    )
-
-
-def test_a_machine_before_a_line_is_no_time_and_its_samples_are_left_out():
-    _, report = read([*VMSTAT[:3], *(f"db-1 {line}" for line in VMSTAT[3:])])
-    assert report.samples == ()
-    assert "no sample of vmstat, and left out: line 4, 5, 6, 7" in report.warnings
-
-
-@pytest.mark.parametrize(
-    ("command", "megabytes"),
-    [("dstat 1", 60), ("dool 1", 7.5), ("dool --bytes 1", 60), ("dool -cd --dstat", 60)],
-)
-def test_the_command_says_whether_disks_are_in_bits(command, megabytes):
-    _, report = read([f"$ {command}", *DSTAT[2:]])
-    first = dict(zip(report.samples[0].columns, report.samples[0].rows[0], strict=True))
-    assert first["write_mb_per_s"] == megabytes
-    assert report.warnings == ()
-
-
-def test_heads_that_come_again_begin_no_other_recording():
-    rows = DSTAT[5:6] * 12
-    _, report = read([*DSTAT[:5], *rows, *DSTAT[2:4], *rows])
-    assert len(report.samples[0].rows) == 24
-    assert report.warnings == ()
-
-
-def test_of_two_starts_the_last_is_read_with_a_warning():
-    _, report = read([*DSTAT, *DSTAT])
-    assert len(report.samples[0].rows) == 3
-    assert report.warnings == ("dstat was started 2 times; the samples of the last time were read",)
-
-
-def test_a_row_that_does_not_fit_its_heads_is_left_out_and_named():
-    _, report = read(
-        [*DSTAT, " 14  12  72   2   0| 1.5M", " 99  99  72   2   0|   0     0 |   0     0 |   0     0 |1 2"]
-    )
-    assert len(report.samples[0].rows) == 4
-    assert report.warnings == ("no sample of dstat, and left out: line 9",)
 
 
 def test_a_clock_may_pass_midnight_and_two_kinds_of_time_do_not_mix():
