@@ -1,7 +1,9 @@
 """What the formats of tool outputs share: lines, numbers, and reading several runs of one file."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -28,16 +30,18 @@ MAX_WARNINGS = 20
 MAX_QUOTED = 160
 
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
+_NEGATIVE_NUMBER = re.compile(r"-[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 def whole_lines(source: Source, *, closing: re.Pattern[str] | None = None) -> tuple[Sequence[str], list[str]]:
     """Return the lines that have an end, and a warning where the last one has none: it may be cut short.
 
-    A last line that is such as ``closing`` is whole without an end, and returned too.
+    A last line that is such as ``closing`` is whole without an end, and returned too; one with which a list
+    of JSON is closed needs no warning.
     """
     lines = source.lines
-    if source.ends_with_newline:
+    if source.ends_with_newline or lines[-1].strip("} ") == "]":
         return lines, []
     if closing and closing.fullmatch(lines[-1].strip()):
         return lines, missing_line_end(source)
@@ -92,6 +96,21 @@ def read_runs(
     return tuple(runs), tuple(intervals), [*notes_on_places, *warnings]
 
 
+def distinct(runs: Sequence[ParsedRun]) -> tuple[ParsedRun, ...]:
+    """Return the runs with unique keys, an empty one where it is alone; of one key they are repetitions."""
+    if len(runs) == 1:
+        return (replace(runs[0], key=""),)
+    times = Counter(run.key for run in runs)
+    seen: Counter[str] = Counter()
+    repetitions = []
+    for run in runs:
+        seen[run.key] += 1
+        number = seen[run.key]
+        repetition = replace(run, key=f"{run.key}/{number}", repetition=number)
+        repetitions.append(repetition if times[run.key] > 1 else run)
+    return tuple(repetitions)
+
+
 def bounded(warnings: Sequence[str]) -> tuple[str, ...]:
     """Return the first warnings, and how many more there are."""
     beyond = len(warnings) - MAX_WARNINGS
@@ -110,6 +129,11 @@ def given_twice(what: str, line: int) -> FormatError:
 
 def not_a_number(text: str, tool: str, line: int) -> FormatError:
     """Return the error for a text that stands where the tool prints a number."""
+    if _NEGATIVE_NUMBER.fullmatch(text):
+        return FormatError(
+            f"{text} is negative, which no rate and no time can be: was the clock of the machine set back?",
+            line,
+        )
     return FormatError(f"{quoted(text)} is not a number that {tool} prints", line)
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from sys import intern
 
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Reading, known_metric, reading
+from ingest.formats.limits import DEFAULT_LIMITS, Limits
 from ingest.formats.outputs import (
     MAX_THREADS,
     given_twice,
@@ -22,7 +23,9 @@ from ingest.formats.outputs import (
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedRun
 from ingest.masking import names_a_secret
 
-TEXTS = frozenset({"workload", "operation", "version", "product"})
+TEXTS = frozenset(
+    {"workload", "operation", "version", "product", "column", "configuration", "failure", "tool_version"}
+)
 """Values of a run that are texts; ``option.`` begins the names of those that stay with it as options."""
 
 OPTION = "option."
@@ -35,7 +38,7 @@ _EARLIEST, _LATEST = 2000, 2100
 _FIELD = re.compile(r"([A-Za-z0-9][\w.()/%-]{0,39})[:=] ?([^,\s]{1,40})")
 _FLAG = re.compile(r"(-[A-Za-z])([0-9]{1,9})|(--?[\w.-]{1,60})=(.*)")
 
-_NUMBER = re.compile(r"([0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][-+]?[0-9]{1,2})?)\s?([A-Za-zµμ/%]{0,8})")
+_NUMBER = re.compile(r"([0-9]{1,19}(?:\.[0-9]{0,18})?(?:[eE][-+]?[0-9]{1,2})?)\s?([A-Za-zµμ/%]{0,8})")
 _DURATION_PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(h|ms|m|s|ns|us|µs|μs)")
 _MICRO = dict.fromkeys(("us", "µs", "μs", "usec"), "1e-3")
 _MS = {"ns": "1e-6", **_MICRO, "ms": "1", "msec": "1", "m": "60000", "min": "60000", "h": "3600000"} | (
@@ -89,15 +92,19 @@ def errors_per_second(run: "RunValues") -> Sequence[str]:
     return ()
 
 
+Table = tuple[str, tuple[str, ...], tuple[tuple[float | None, ...], ...]]
+
+
 @dataclass(slots=True)
 class RunValues:
     """Readings by metric, other values by name, and the lines between which they stand.
 
     ``own`` are metrics that only this tool has, with unit and better direction: ``ns/op, lower``. ``names``
     are the places of values that the file names: see ``ToolSpec``. ``rows`` are what was printed of each
-    interval, metrics and counts alike; ``flags`` are the words of the command line. ``facts`` are of all runs
-    of the file, and ``operation`` is that of the lines below. ``error`` is the first
-    one of its lines, for which the run is left out.
+    interval, metrics and counts alike; ``tables`` are others, by name, columns and rows; ``unnamed`` are
+    operations, names and texts of values without a place, with their lines; ``flags`` are the words of the
+    command line. ``facts`` are of all runs of the file, and ``operation`` is that of the lines below.
+    ``error`` is the first one of its lines, for which the run is left out.
     """
 
     tool: str
@@ -106,6 +113,7 @@ class RunValues:
     line: int = 0
     last_line: int = 1
     readings: dict[str, Reading] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     options: dict[str, Fact] = field(default_factory=dict)
     counts: dict[str, float] = field(default_factory=dict)
@@ -120,6 +128,11 @@ class RunValues:
     operation: str = ""
     owes_figures: bool = False
     last_operation: str = ""
+    has_headed_rows: bool = False
+    rows_beyond: int = 0
+    limits: Limits = DEFAULT_LIMITS
+    tables: list[Table] = field(default_factory=list)
+    unnamed: list[tuple[str, str, str, int]] = field(default_factory=list)
     error: FormatError | None = None
 
     def take(self, name: str, text: str, line: int, *, unit: str = "", operation: str = "") -> None:
@@ -128,6 +141,8 @@ class RunValues:
         ``unit`` is that of a number printed without one. Raise FormatError for what is no such value, or
         another one than was noted before.
         """
+        if name == "_":
+            return
         operation = operation_name(operation)
         if name in TEXTS:
             # Names are never masked: those that look like a token are refused with the record.
@@ -157,11 +172,14 @@ class RunValues:
         if place := self.names.get(name):
             place, _, unit = place.partition(":")
             self.take(place, text, line, unit=unit, operation=operation)
+        else:
+            self.unnamed.append((operation_name(operation), name, text, line))
 
     def take_fields(self, text: str, line: int, *, operation: str = "") -> None:
         """Note numbers behind their names: ``Count: 240, Avg(ms): 63.0``."""
         for name, value in _FIELD.findall(text):
-            self.take_named(name, value, line, operation=operation)
+            if name in self.names:
+                self.take_named(name, value, line, operation=operation)
 
     def take_flags(self, command: str, line: int) -> None:
         """Note the options of a command line: ``-T 8 --time=1m -c200``."""
@@ -169,7 +187,7 @@ class RunValues:
             self.flags.append((flag, value))
             if self.names.get(flag) == "property":
                 self.take_property(value, line)
-            else:
+            elif flag in self.names:
                 self.take_named(flag, value, line)
 
     def take_property(self, text: str, line: int) -> None:
@@ -181,11 +199,21 @@ class RunValues:
             self.options[name[:100]] = option(value)
 
     def take_row(self, row: "RunValues", operation: str) -> None:
-        """Note what a line says of an interval; lines of its operations are in the order of the alphabet."""
-        if not self.rows or operation <= self.last_operation:
-            self.rows.append({})
-        self.last_operation = operation
-        self.rows[-1] |= row.counts | {metric: one.value for metric, one in row.readings.items()}
+        """Note a line of an interval; operations without a line of their own are in the alphabet's order."""
+        values = row.counts | {metric: one.value for metric, one in row.readings.items()}
+        is_next = operation and not self.has_headed_rows and operation <= self.last_operation
+        if not self.rows or is_next or not self.rows[-1].keys().isdisjoint(values):
+            # Of more rows than are kept the last one stands in the place of the others.
+            is_beyond = len(self.rows) > self.limits.samples
+            self.rows[-1:] = [{}] if is_beyond else [*self.rows[-1:], {}]
+            self.rows_beyond += is_beyond
+            self.has_headed_rows = not operation
+        self.last_operation = operation or self.last_operation
+        self.rows[-1] |= values
+
+    def number(self, text: str, line: int) -> float:
+        """Return a number without a unit. Raise FormatError for what is none."""
+        return self._converted(text, "", "1/s", line)
 
     def take_pairs(self, text: str, line: int) -> None:
         """Note numbers with their units behind them, each as the metric that its unit names."""
@@ -213,11 +241,16 @@ class RunValues:
             self,
             line=0,
             readings={},
+            lines={},
             counts={},
             texts=dict(self.texts),
             options=dict(self.options),
             flags=[],
             rows=[],
+            rows_beyond=0,
+            last_operation="",
+            tables=[],
+            unnamed=[],
             notes=[],
         )
 
@@ -227,26 +260,38 @@ class RunValues:
         return bool(self.readings or self.rows or self.error or self.owes_figures)
 
     def lengths(self) -> Iterator[tuple[dict[str, float | None], float]]:
-        """Yield each interval with its length: its time is its end, in seconds from the beginning."""
+        """Yield intervals with their lengths: their times are their ends, in seconds from the beginning."""
         times = [0.0, *(row["time_s"] or 0.0 for row in self.rows)]
         for row, (begin, end) in zip(self.rows, pairwise(times), strict=True):
-            yield row, end - begin
+            if end > begin:
+                yield row, end - begin
+
+    def check_rows(self) -> Sequence[str]:
+        """Drop the intervals and return a warning where there are more than are kept."""
+        number = len(self.rows) + self.rows_beyond
+        if number <= self.limits.samples:
+            return ()
+        self.rows.clear()
+        return (self.limits.samples_beyond(number),)
 
     def check_times(self) -> Sequence[str]:
         """Drop the intervals and return a warning where their times go back."""
         times = [row.get("time_s") or 0.0 for row in self.rows]
-        if not any("time_s" in row for row in self.rows) or (
-            times[0] > 0 and all(begin < end for begin, end in pairwise(times))
-        ):
+        if all(begin <= end for begin, end in pairwise(times)):
             return ()
         self.rows.clear()
         return (f"the times of the intervals go back before line {self.last_line}; they are not kept",)
 
     def intervals(self, key: str) -> Sequence[Intervals]:
-        """Return the table of the intervals, nothing where none was printed."""
+        """Return the table of the intervals, where any was printed, and those of ``tables``."""
         columns = tuple(dict.fromkeys(name for row in self.rows for name in row))
         rows = tuple(tuple(row.get(name) for name in columns) for row in self.rows)
-        return [Intervals(key, self.tool.lower(), columns, rows)] if rows else []
+        of_run = [(self.tool.lower(), columns, rows)] if rows else []
+        return [Intervals(key, *table) for table in (*of_run, *self.tables)]
+
+    def lacks(self, name: str) -> bool:
+        """Return whether there is no such reading, and no such number of the run (``threads``)."""
+        return name not in self.readings and getattr(self, name, None) is None
 
     def missing(self, wanted: Sequence[str]) -> Sequence[str]:
         """Return a warning of the wanted values that the run lacks."""
@@ -260,20 +305,21 @@ class RunValues:
         missing or 0.
         """
         for metric, sentence in required.items():
-            found = self.readings.get(metric)
-            if found is None:
+            if self.lacks(metric):
                 raise FormatError(
                     f"{sentence}: {self.tool} was stopped, or the file is cut off after this line",
                     self.last_line,
                 )
-            if not found.value:
-                raise FormatError(f"{metric} is 0: nothing was measured", self.last_line)
+            if metric in self.readings and not self.readings[metric].value:
+                raise FormatError(f"{metric} is 0: nothing was measured", self.line_of(metric))
         if not self.readings:
             raise FormatError(f"no figure of {self.tool} that can be compared", self.last_line)
         self._check_order()
         return ParsedRun(
-            tuple(sorted(self.readings.values(), key=lambda one: "." in one.metric)),
+            tuple(sorted(self.readings.values(), key=_place_in_run)),
             key=key,
+            column=self.texts.get("column"),
+            configuration=self.texts.get("configuration"),
             workload=self.texts.get("workload") or workload or None,
             product=self.texts.get("product") or None,
             version=self.texts.get("version") or None,
@@ -286,6 +332,10 @@ class RunValues:
     def value(self, metric: str) -> float:
         """Return the value of a reading, 0 where there is none."""
         return self.readings[metric].value if metric in self.readings else 0.0
+
+    def line_of(self, metric: str) -> int:
+        """Return the line of a reading, the last one of the run where it was not printed."""
+        return self.lines.get(metric, self.last_line)
 
     def add(self, metric: str, value: float) -> None:
         """Add a reading that was computed from the others."""
@@ -316,6 +366,7 @@ class RunValues:
         if self.readings.get(measured.metric, measured) != measured:
             raise given_twice(measured.metric, line)
         self.readings[measured.metric] = measured
+        self.lines[measured.metric] = line
 
     def _whole(self, text: str, line: int) -> int:
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:8]) <= MAX_THREADS):
@@ -361,7 +412,12 @@ class RunValues:
             if not in_order(*(times[one] for one in _IN_ORDER if one in times)) or not in_order(
                 *(value for _, value in ranked)
             ):
-                raise out_of_order(operation, self.last_line)
+                raise out_of_order(operation, self.line_of(f"{dot}latency_avg"))
+
+
+def _place_in_run(measured: Reading) -> tuple[bool, bool]:
+    """Put rates before times and errors, and both before those of single operations."""
+    return "." in measured.metric, measured.direction != HIGHER
 
 
 def _flags_of(command: str) -> Iterator[tuple[str, str]]:

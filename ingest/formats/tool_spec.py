@@ -27,7 +27,7 @@ Some values are named by the file. ``ToolSpec.names`` says which place of the ab
 (``"Avg(ms)": "latency_avg:ms"``); numbers of other names are not read.
 
 - ``{fields}`` are names and numbers: ``Count: 240, Avg(ms): 63.0`` or ``Count=240``;
-- ``{name}`` and ``{value}`` on one line are one of them;
+- ``{name}`` and ``{value}`` on one line are one of them; ``finish`` has others as ``unnamed``;
 - ``{pairs}`` are numbers with the units that name them: ``1250 ns/op 3 allocs/op``. A unit without a place
   is a metric itself (``allocs_per_op``);
 - ``{flags}`` is the rest of a command line: ``-T 8 --time=1m``; ``finish`` has all of it in ``flags``;
@@ -39,12 +39,14 @@ metrics and counts, those of several operations side by side. ``finish`` may com
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchdash.results.readings import percentile_metric
-from ingest.formats.outputs import Read, bounded, cut_off, read_runs, whole_lines
+from ingest.formats.limits import Limits
+from ingest.formats.outputs import Read, bounded, cut_off, distinct, read_runs, whole_lines
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import COUNT, OPTION, TEXTS, RunValues, operation_name
 from ingest.formats.source import Source
@@ -53,6 +55,8 @@ _PLACE = re.compile(r"\{([\w.]+)(?::([\w/%]+))?\}|\.\.\.")
 _BLANKS = re.compile(r"\s{2,}|\t")
 _MAX_PERCENTILE = 100
 _TEXT = r"(\S(?:.{0,200}?\S)??)"
+# A text before a comma has none itself.
+_CELL = r"([^\s,](?:[^,]{0,200}?[^\s,])??)"
 # The unit of a time may stand apart from it.
 _WORD = r"(\S{1,80}(?: (?:secs?|seconds|msec|[mµun]?s))?)"
 _NUMBER = r"([0-9][0-9.eE+-]{0,30}[a-zA-Zµμ/%]{0,8})"
@@ -61,13 +65,14 @@ _PAIRS = r"([0-9].{0,2000}\S)"
 _VALUES = {
     "pairs": _PAIRS,
     "fields": r"(.{0,4000})",
-    "flags": r"((?: .{0,4000})?)",
+    "flags": r"((?: .{0,50000})?)",
     "name": r"([^,]{1,60}?)",
     "operation": r"([A-Za-z][\w-]{0,60}?)",
     "property": r'([\w.-]{1,60}"?="?[^"]{0,500})',
     "started_at": r"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}\S{0,20})",
     "percentile": _COUNT,
     "threads": _COUNT,
+    "value": _WORD,
 }
 
 
@@ -76,16 +81,19 @@ class PrintedLine:
     """A kind of line.
 
     A run begins with one that ``begins_run``, behind one that ``ends_run``, with the second one of those that
-    are ``once_a_run``, and with an ``interval`` behind its figures. What a ``heads_runs`` line says holds for
-    all runs below it. A run with a line that ``owes_figures`` is left out with a warning where none
-    follow. A line with a ``failure`` costs the run that has no figures yet, and is a warning where
-    it comes behind them.
+    are ``once_a_run`` (of its operation), and with an ``interval`` or another line that stands
+    ``before_figures`` of a run behind some. What a ``heads_runs`` line says holds for all runs below it. A
+    line ``behind`` another one is such only there, within a run; it stands before those it may be taken for.
+    A run with a line that ``owes_figures`` is left out with a warning where none follow. A line with a
+    ``failure`` costs the run that has no figures yet, and is a warning where it comes behind them.
     """
 
     template: str
     begins_run: bool = False
     ends_run: bool = False
     interval: bool = False
+    before_figures: bool = False
+    behind: "PrintedLine | None" = None
     once_a_run: bool = False
     heads_runs: bool = False
     owes_figures: bool = False
@@ -103,17 +111,20 @@ class PrintedLine:
         parts, end = [], 0
         for place in _PLACE.finditer(self.template):
             before = self.template[end : place.start()]
-            parts += [_literal(before if place[1] else before.rstrip()), _value(place[1], has_words)]
+            value = _value(place[1], has_words)
+            if value == _TEXT and self.template.startswith(",", place.end()):
+                value = _CELL
+            parts += [_literal(before if place[1] else before.rstrip()), value]
             end = place.end()
         return re.compile("".join([*parts, _literal(self.template[end:])]))
 
-    def begins(self, run: RunValues, seen: Collection["PrintedLine"]) -> bool:
-        """Return whether such a line is not of the run at hand, of which these kinds were seen."""
+    def begins(self, operation: str, run: RunValues, seen: Mapping["PrintedLine", Collection[str]]) -> bool:
+        """Return whether such a line is not of the run at hand; ``seen`` are its kinds with operations."""
         return (
             self.begins_run
             or self.heads_runs
-            or (self.once_a_run and self in seen)
-            or (self.interval and bool(run.readings))
+            or (self.once_a_run and operation in seen.get(self, ()))
+            or ((self.interval or self.before_figures) and bool(run.readings))
             or any(kind.ends_run for kind in seen)
         )
 
@@ -150,7 +161,9 @@ class PrintedTable:
 
 
 def _literal(text: str) -> str:
-    return r"\s+".join(map(re.escape, re.split(r"\s+", text)))
+    words = r"\s+".join(map(re.escape, re.split(r"\s+", text)))
+    # Older versions and web pages have no blank behind a colon or a comma.
+    return re.sub(r"([:,])\\s\+", r"\1\\s*", words)
 
 
 def _value(name: str | None, has_words: bool) -> str:
@@ -173,8 +186,9 @@ class ToolSpec:
     run without them, ``wanted`` are metrics, ``threads`` and ``duration_s`` without which there is a warning.
     ``own`` are metrics of this tool, see ``RunValues``, and ``names`` are places by what the file calls their
     values. ``texts`` returns the numbered texts of lines of which not each is as it is meant. ``finish``
-    completes or checks the values of a run, and returns warnings. ``closing`` is the line
-    with which, or behind which, a whole run ends; a last line that is such needs no line end.
+    completes or checks the values of a run, and returns warnings. ``closing`` is the line with which, or
+    behind which, a whole run ends; a last line that is such needs no line end. ``key`` names a run within its
+    file, where its number does not; those of one name are repetitions.
     """
 
     tool: str
@@ -191,6 +205,7 @@ class ToolSpec:
         map(str.strip, lines), start=1
     )
     closing: str = ""
+    key: Callable[[RunValues], str] | None = None
 
     @cached_property
     def _recognised(self) -> re.Pattern[bytes]:
@@ -211,90 +226,106 @@ class ToolSpec:
         return "\n".join(kept).encode()
 
     def parse(self, source: Source) -> ParsedReport:
-        """Read each run of the file; of several the keys are ``1``, ``2``, ...
+        """Read each run of the file; of several the keys are ``1``, ``2``, ... or those of ``key``.
 
         Raise FormatError where none is whole. Of several runs one that is not is left out with a warning.
         """
-        lines, warnings = whole_lines(source, closing=re.compile(self.closing) if self.closing else None)
-        outputs = list(self._runs(lines))
+        lines, warnings = whole_lines(source, closing=re.compile(self.closing or r"\}"))
+        outputs = list(self._runs(lines, source.limits))
         if not outputs:
             sentence = next(iter(self.required.values()), f"no line with a result of {self.tool}")
             raise FormatError(f"{sentence}: nothing was measured", max(len(lines), 1))
         source.limits.check("runs", len(outputs))
         runs, intervals, notes = read_runs(outputs, self._read, lines)
+        runs = distinct(runs) if self.key else runs
         facts = {"tool": self.tool} | outputs[0].facts
         return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
-    def _runs(self, lines: Sequence[str]) -> Iterator[RunValues]:
+    def _runs(self, lines: Sequence[str], limits: Limits) -> Iterator[RunValues]:
         """Yield what was printed of each run that measured something."""
-        head = RunValues(self.tool, self.own, self.names)
-        run, seen = head.copy(), set[PrintedLine]()
+        head = RunValues(self.tool, self.own, self.names, limits=limits)
+        run, seen = head.copy(), defaultdict[PrintedLine, set[str]](set)
         columns: Sequence[str] = ()
         for number, text in self.texts(lines):
             if self.table:
                 if columns and self.table.take(run, columns, text, number):
                     continue
                 columns = self.table.head(text) or columns
-            run.is_closed = run.is_closed or re.match(self.closing, text) is not None
-            kinds = ((kind, found) for kind in self.lines if (found := kind.pattern.fullmatch(text)))
-            kind, found = next(kinds, (None, None))
-            if kind is None or found is None:
+            kind, values = self._kind_of(text, seen)
+            if kind is None:
+                run.is_closed = run.is_closed or re.match(self.closing, text) is not None
                 continue
-            if kind.begins(run, seen):
-                if run.has_begun:
+            operation = operation_name(values.get("operation", ""))
+            if kind.begins(operation, run, seen):
+                # An error above all runs is of each that is measured.
+                if run.readings or run.rows or run.owes_figures or run.error is not head.error:
                     yield run
-                run, seen = head.copy(), set()
-            seen.add(kind)
-            for of in (head, run) if kind.heads_runs else (run,):
-                _take(of, kind, found, number)
+                run = head.copy()
+                seen.clear()
+            seen[kind].add(operation)
+            run.is_closed = run.is_closed or re.match(self.closing, text) is not None
+            _take(head if kind.heads_runs else run, kind, values, number, text)
+            run = head.copy() if kind.heads_runs else run
         if run.has_begun:
             yield run
+
+    def _kind_of(
+        self, text: str, seen: Collection[PrintedLine]
+    ) -> tuple[PrintedLine | None, Mapping[str, str]]:
+        """Return the kind of a line with its values by name, None where it is none of the tool."""
+        for kind in self.lines:
+            if kind.behind and kind.behind not in seen:
+                continue
+            if found := kind.pattern.fullmatch(text):
+                names = (name for name, _ in kind.places)
+                return kind, dict(zip(names, found.groups(), strict=True))
+        return None, {}
 
     def _read(self, run: RunValues, key: str) -> Read:
         if run.error:
             raise run.error
-        notes = [*run.notes, *run.check_times(), *self.finish(run), *run.missing(self.wanted)]
+        key = self.key(run) if self.key else key
+        notes = [*run.notes, *run.check_times(), *self.finish(run), *run.check_rows()]
+        notes += run.missing(self.wanted)
         if not run.is_closed:
             notes.append(cut_off(run.last_line))
-        return run.parsed(key, self.required, self.workload), run.intervals(key), notes
+        return (
+            run.parsed(key, self.required, self.workload),
+            run.intervals(key),
+            notes,
+        )
 
 
-def _take(run: RunValues, kind: PrintedLine, found: re.Match[str], line: int) -> None:
+def _take(run: RunValues, kind: PrintedLine, values: Mapping[str, str], line: int, text: str) -> None:
     """Note the values of a line. One that is none costs its run, and no other of the file."""
-    text, values = found[0], found.groups()
     run.line, run.last_line = run.line or line, line
-    named = {name: value for (name, _), value in zip(kind.places, values, strict=True)}
-    if list(named) == ["operation"]:
-        run.operation = named["operation"]
+    if list(values) == ["operation"]:
+        run.operation = values["operation"]
     run.owes_figures = run.owes_figures or kind.owes_figures
     if kind.failure:
         run.fail(kind.failure, text, line)
-    operation = operation_name(named.get("operation", "") or run.operation)
+    operation = operation_name(values.get("operation", "") or run.operation)
     try:
         if kind.interval:
             row = RunValues(run.tool, run.own, run.names)
-            _take_values(row, kind, values, line, named, operation)
+            _take_values(row, kind, values, line, operation)
             run.take_row(row, operation)
         else:
-            _take_values(run, kind, values, line, named, operation)
+            _take_values(run, kind, values, line, operation)
     except FormatError as error:
         run.error = run.error or error
 
 
 def _take_values(
-    run: RunValues,
-    kind: PrintedLine,
-    values: Sequence[str],
-    line: int,
-    named: Mapping[str, str],
-    operation: str,
+    run: RunValues, kind: PrintedLine, values: Mapping[str, str], line: int, operation: str
 ) -> None:
-    for (name, unit), value in zip(kind.places, values, strict=True):
+    for name, unit in kind.places:
+        value = values[name]
         match name:
             case "_" | "percentile" | "operation" | "name":
                 pass
             case "value":
-                run.take_named(named["name"], value, line, operation=operation)
+                run.take_named(values["name"], value, line, operation=operation)
             case "fields":
                 run.take_fields(value, line, operation=operation)
             case "flags":
@@ -303,8 +334,9 @@ def _take_values(
                 run.take_property(value, line)
             case "pairs":
                 run.take_pairs(value, line)
-            case "latency" if "percentile" in named:
-                run.take(_percentile(named["percentile"], line), value, line, unit=unit)
+            case "latency" if "percentile" in values:
+                metric = _percentile(values["percentile"], line)
+                run.take(metric, value, line, unit=unit, operation=operation)
             case _:
                 run.take(name, value, line, unit=unit, operation=operation)
 

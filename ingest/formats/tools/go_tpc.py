@@ -49,7 +49,7 @@ def _finish(run: RunValues) -> Iterator[str]:
             run.add("nopm", new_orders)
         elif abs(rate.value - new_orders) > _TOLERANCE * max(rate.value, new_orders) + 0.1:
             figures = f"tpmC is {rate.value:g}", f"the summary has {new_orders:g} new orders a minute"
-            raise contradiction(*figures, run.last_line)
+            raise contradiction(*figures, run.line_of("nopm"))
     longest = [name for name in TRANSACTIONS if run.value(f"{name}.latency_max") >= _LONGEST_MS]
     if longest:
         yield capped(longest, "16 s", run.last_line)

@@ -31,7 +31,7 @@ def _finish(run: RunValues) -> Iterator[str]:
     computed = completed[0] * 60 / seconds
     if abs(computed - rate) > _TOLERANCE * rate + 0.001:
         figures = f"{rate:.3f} TpmC", f"the counts above make {computed:.3f}"
-        raise contradiction(*figures, run.last_line)
+        raise contradiction(*figures, run.line_of("nopm"))
     run.add("tpm", sum(completed) * 60 / seconds)
     for metric, count in (("errors_per_s", "failed"), ("retries_per_s", "retried")):
         run.add(metric, sum(run.counts[f"{count}{number}"] for number in numbers) / seconds)
