@@ -29,7 +29,7 @@ REFUSED_WITH_REASON = {
     "simonklee_*results.csv": "732 cells, where the first line has 12",
     "Percona-Lab-results_201808-*": "sysbench was stopped, or the file is cut off",
     "cosminsaracil_*mongodb_initial_load.txt": "ops_per_s is 0: 10 insert_failed",
-    "cosminsaracil_*mongodb_url_test*": "the clock of the machine was set back",
+    "cosminsaracil_*mongodb_url_test*": "was the clock of the machine set back?",
     # no result: pictures, links, commands, the log of a server; queries without a rate
     "fabienrenaud_*__README.md": "no score of a benchmark; did JMH finish?",
     "fabienrenaud_*archive_all-runs.md": "no score of a benchmark; did JMH finish?",
