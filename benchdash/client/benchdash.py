@@ -293,12 +293,10 @@ class Pauses:
         return pause
 
 
-def completed(
-    server: Server, path: str, query: Fields, seconds: float, open_of: Callable[[dict[str, Any]], str]
-) -> ServerAnswer:
-    """Ask until an answer is complete: ``open_of`` its body says what is not done yet.
+def completed(server: Server, path: str, query: Fields, seconds: float, label: str) -> ServerAnswer:
+    """Ask about an upload or for a verdict until all results are analysed, and return the answer.
 
-    Raises ClientError where it is not in time, and where the server refuses to answer.
+    Raises ClientError, which begins with ``label``, where they are not in time.
     """
     pauses = Pauses(seconds, 0.25, LONGEST_POLL_S)
     while True:
@@ -308,18 +306,27 @@ def completed(
         except NoAnswerError as error:
             trouble = str(error)
         else:
-            trouble = open_of(answer.body) if answer.is_success else answer.sentence()
-            if answer.is_success and not trouble:
+            trouble = _open_work(answer.body) if answer.is_success else answer.sentence()
+            if not trouble:
                 return answer
             if not answer.is_success and answer.status not in _PASSING:
-                raise ClientError(f"the server does not answer for {path}: {trouble}")
+                raise ClientError(f"{label}: {trouble}")
             at_least_s = answer.retry_after_s or 0.0
         pause = pauses.next_s()
         if pauses.left_s <= 0:
-            raise ClientError(f"not done within {seconds:g} s: {trouble}")
+            raise ClientError(f"{label}: not done within {seconds:g} s: {trouble}")
         if pause >= LONGEST_POLL_S:
             note_once(f"{trouble}; asking again for {seconds:g} s")
         time.sleep(max(min(max(pause, at_least_s), pauses.left_s), 0.0))
+
+
+def _open_work(body: dict[str, Any]) -> str:
+    """Say what has still to be done with an upload or before a verdict; empty where all is done."""
+    state = body.get("state", "read")
+    if state in ("queued", "importing"):
+        return f"it is {state}; is a worker running?"
+    is_analysed = state == "refused" or body.get("analysis", "done") == "done"
+    return "" if is_analysed else "results are not analysed yet; is a worker running?"
 
 
 LONGEST_POLL_S = 3.0
@@ -870,23 +877,13 @@ def wait_for(delivery: Delivery, options: argparse.Namespace) -> Delivery:
     number = delivery.answer.body.get("id") if delivery.answer else None
     if number is None:
         return delivery
-    try:
-        answer = completed(server_of(options), f"uploads/{number}/", [], options.wait, _open_of_upload)
-    except ClientError as error:
-        raise ClientError(f"{delivery.label} is sent, but {error}") from None
+    label = f"{delivery.label} is sent, but"
+    answer = completed(server_of(options), f"uploads/{number}/", [], options.wait, label)
     if answer.body["state"] != "refused":
         return delivery._replace(answer=answer)
     files = answer.body.get("files") or []
     sentence = errors_sentence([error for file in files[:10] for error in file.get("errors") or []])
     return delivery._replace(fate=REFUSED, answer=answer, sentence=sentence or "the file")
-
-
-def _open_of_upload(body: dict[str, Any]) -> str:
-    """Say what has still to be done with an upload; empty where it is done."""
-    if body["state"] in ("queued", "importing"):
-        return f"it is {body['state']}; is a worker running?"
-    is_analysed = body["state"] == "refused" or body.get("analysis", "done") == "done"
-    return "" if is_analysed else f"it is {body['state']} and not analysed yet; is a worker running?"
 
 
 def tell(delivery: Delivery, *, as_json: bool = False) -> None:
@@ -997,7 +994,11 @@ def _fields_of_commit(given: dict[str, str], in_meta: set[str]) -> dict[str, str
     else:
         job = job_of(os.environ)
         # Of another commit than the one that was named, CI knows nothing.
-        if not job or "commit" in in_meta or not job.fields.get("commit", "").startswith(commit.lower()):
+        if (
+            not job
+            or "commit" in in_meta
+            or not job.fields.get("commit", "").lower().startswith(commit.lower())
+        ):
             return {}
         fields, source = dict(job.fields), job.system
         if "commit" in fields and "commit" not in stated and "committed_at" not in fields:
@@ -1730,14 +1731,14 @@ def gate(options: argparse.Namespace) -> int:
     """Ask for the verdict, measure more where that was asked for, write it down, and end as it says."""
     server = server_of(options)
     question = gate_question(options)
-    answer = verdict_of(server, question, options.timeout)
+    answer = completed(server, "gate/", question, options.timeout, "there is no verdict").body
     measured = 0
     while options.run_more and (wanted := min(missing_sessions(answer), options.max_more - measured)):
         for _ in range(wanted):
             measured += 1
             note(f"session {measured} of {options.max_more} at most: {without_secrets(options.run_more)}")
             measure_more(options)
-        answer = verdict_of(server, question, options.timeout)
+        answer = completed(server, "gate/", question, options.timeout, "there is no verdict").body
     print(server.text("gate/", [*question, ("format", "txt")]), end="")
     write_verdict(server, question, answer, options)
     if answer["verdict"] == "unknown" and is_compared(answer) and options.unknown_is:
@@ -1754,19 +1755,6 @@ def gate_question(options: argparse.Namespace) -> Fields:
     if not {"version", "commit", "branch", "pull_request"}.intersection(given):
         raise ClientError("say what to judge: --commit, --branch, --pull-request or --version")
     return [*given.items(), *(("workload", workload) for workload in options.workload)]
-
-
-def verdict_of(server: Server, question: Fields, timeout_s: float) -> dict[str, Any]:
-    """Ask until all results are analysed. Raises ClientError where they are not in time."""
-
-    def open_of(body: dict[str, Any]) -> str:
-        is_done = body["analysis"] == "done"
-        return "" if is_done else "results are not analysed yet; is a worker running?"
-
-    try:
-        return completed(server, "gate/", question, timeout_s, open_of).body
-    except ClientError as error:
-        raise ClientError(f"there is no verdict: {error}") from None
 
 
 def is_compared(answer: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from benchdash.client import benchdash as client
 from benchdash.results.models import Run
-from ingest.formats.companions import vmstat
+from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.source import Source
 from ingest.models import Upload
 from tests.waiting import wait_until
@@ -50,7 +50,7 @@ def test_the_samples_are_those_of_vmstat(monkeypatch):
     sampler = client.Sampler()
     sampler.start()
     wait_until(lambda: len(sampler._lines) > 4)
-    report = vmstat.parse(Source(sampler.stop()))
+    report = COMPANION_FORMATS["vmstat"].parse(Source(sampler.stop()))
     assert report.warnings == ()
     [samples] = report.samples
     assert len(samples.rows) > 3

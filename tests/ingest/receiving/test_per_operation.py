@@ -8,7 +8,7 @@ from benchdash.accounts.access import NOBODY
 from benchdash.results.models import Run
 from benchdash.results.readings import reading
 from ingest.formats import parse
-from ingest.formats.companions import vmstat
+from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.source import Source
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion
@@ -90,7 +90,7 @@ def test_costs_are_those_that_were_published_with_the_same_samples():
         text = path.read_text()
         _, result = parse(Source(path.with_name(path.name.replace("sb.vm.", "sb.o.")).read_bytes()))
         (run,) = result.runs
-        report = vmstat.parse(Source(text.encode()))
+        report = COMPANION_FORMATS["vmstat"].parse(Source(text.encode()))
         share = share_of_samples(text)
         found = {
             one.metric: one.value * share for one in per_operation([*run.readings, *report.means], cpus=48)
@@ -127,7 +127,7 @@ def test_a_published_result_with_its_vmstat_beside_it_has_the_published_cost():
 
 def share_of_samples(text):
     """The samples of a vmstat by these and its headings, without the line since the start of the machine."""
-    rows = len(vmstat.parse(Source(text.encode())).samples[0].rows)
+    rows = len(COMPANION_FORMATS["vmstat"].parse(Source(text.encode())).samples[0].rows)
     return rows / (rows + text.count("procs"))
 
 
