@@ -55,7 +55,7 @@ _MISSING = ("", "-", "–", "—", "n/a", "na")
 
 @dataclass(frozen=True, slots=True)
 class CellColumns:
-    """What stands in which cell of a row: places counted from 0, None for a column that is not there.
+    """The columns of the cells of a row: places counted from 0, None for a column that is not there.
 
     ``unit`` is what the head of the scores says, ``places`` are those of the parameters. ``unread`` are heads
     of columns that JMH does not print.
@@ -111,15 +111,15 @@ class CellColumns:
             return NumberText("NaN", "", unit or "---")
         if score.startswith("≈"):
             return number_text(score) or number_text(f"{score} {unit}")
-        found = _NUMBER_CELL.fullmatch(score)
+        match = _NUMBER_CELL.fullmatch(score)
         beside = _NUMBER_CELL.fullmatch(
             "" if error.casefold() in _MISSING else error.removeprefix("±").strip()
         )
-        if not found or not found["score"] or not beside or beside["error"]:
+        if not match or not match["score"] or not beside or beside["error"]:
             return None
-        unit = found["unit"] or beside["unit"] or unit
-        error = found["error"] or beside["score"] or ""
-        return NumberText(found["score"], error, unit.replace(" ", "")) if unit else None
+        unit = match["unit"] or beside["unit"] or unit
+        error = match["error"] or beside["score"] or ""
+        return NumberText(match["score"], error, unit.replace(" ", "")) if unit else None
 
 
 def cell_columns_of(head: Sequence[str]) -> CellColumns | None:
@@ -201,8 +201,8 @@ def _role(name: str) -> str:
 
 
 def _unit_of(head: str) -> str:
-    found = _SCORE_HEAD.fullmatch(head)
-    return (found["unit"] or "").replace(" ", "") if found else ""
+    match = _SCORE_HEAD.fullmatch(head)
+    return (match["unit"] or "").replace(" ", "") if match else ""
 
 
 def _is_parameter(name: str, place: int, first: int) -> bool:
@@ -210,8 +210,8 @@ def _is_parameter(name: str, place: int, first: int) -> bool:
 
 
 def _parameter(name: str) -> str:
-    found = _PARAMETER.fullmatch(name)
-    return (found["name"] or found["csv"]).strip() if found else name
+    match = _PARAMETER.fullmatch(name)
+    return (match["name"] or match["csv"]).strip() if match else name
 
 
 def _mode_of(cell: str) -> str | None:

@@ -79,7 +79,7 @@ class BenchmarkBlock:
         printed = printed_number(text)
         scale = score_scale(printed.unit) if printed else None
         if printed and printed.measured and scale and self.fork:
-            # Of a power of ten not even the first digit is known.
+            # A power of ten tells not even the first digit.
             is_known = printed.measured.score == 0 or not printed.measured.approximate
             score = printed.measured.score * scale.factor if is_known else None
             self.iterations.append((self.fork, iteration, score))
@@ -264,8 +264,8 @@ def _read_results(block: BenchmarkBlock) -> None:
     """
     results, block.results = block.results, []
     for line, *below in results:
-        if found := _RESULT.fullmatch(line):
-            kind, name, number = found.groups()
+        if match := _RESULT.fullmatch(line):
+            kind, name, number = match.groups()
             printed = _result_number(number, below)
             if kind != "Secondary result" and not block.score:
                 _read_score(block, printed, below)
@@ -278,9 +278,9 @@ def _read_score(block: BenchmarkBlock, printed: Printed | None, below: Sequence[
     if printed and printed.measured and printed.measured.score and score_scale(printed.unit):
         block.score = printed.measured
     for line in below if block.mode == "sample" else ():
-        if found := _PERCENTILE.fullmatch(line.strip()):
-            percentile = 100.0 if found[2] else float(found[1].replace(",", "."))
-            number = printed_number(found[3].strip())
+        if match := _PERCENTILE.fullmatch(line.strip()):
+            percentile = 100.0 if match[2] else float(match[1].replace(",", "."))
+            number = printed_number(match[3].strip())
             if percentile in PERCENTILES and number and number.measured:
                 block.secondary[score_percentile(percentile)] = number.measured
 

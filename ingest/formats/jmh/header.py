@@ -22,7 +22,7 @@ _THREADS = re.compile(r"([0-9]{1,9}) thread")
 
 @dataclass(frozen=True, slots=True)
 class JmhHeader:
-    """What JMH says before a benchmark runs."""
+    """The settings that JMH prints before a benchmark runs."""
 
     mode: str | None = None
     threads: int | None = None
@@ -42,9 +42,9 @@ def header_of(comments: Sequence[str]) -> JmhHeader:
 
 
 def are_contradictory(comments: Sequence[str]) -> bool:
-    """Return whether one thing is said in two ways, of two executions of JMH."""
-    said = set(map(_key_and_value, comments))
-    return len(said) > len(dict(said))
+    """Return whether one thing is set in two ways, in two executions of JMH."""
+    settings = set(map(_key_and_value, comments))
+    return len(settings) > len(dict(settings))
 
 
 def _key_and_value(line: str) -> tuple[str, str]:
@@ -59,10 +59,10 @@ def _options(fields: Mapping[str, str]) -> dict[str, Fact]:
     options: dict[str, Fact] = {}
     for phase in ("warmup", "measurement"):
         printed = fields.get(phase.capitalize())
-        found = _PHASE.fullmatch(printed or "")
-        if found:
+        match = _PHASE.fullmatch(printed or "")
+        if match:
             options |= phase_options(
-                phase, iterations=int(found[1]), time=found[2], batch_size=int(found[3] or 1)
+                phase, iterations=int(match[1]), time=match[2], batch_size=int(match[3] or 1)
             )
         elif printed == "<none>":
             options |= phase_options(phase, iterations=0, time=None, batch_size=None)
@@ -72,7 +72,7 @@ def _options(fields: Mapping[str, str]) -> dict[str, Fact]:
 def _environment(fields: Mapping[str, str]) -> dict[str, Fact]:
     jdk_version, vm_name, vm_version = _virtual_machine(fields.get("VM version", ""))
     arguments = fields.get("VM options", "")
-    found = {
+    facts = {
         "tool_version": fields.get("JMH version"),
         "jdk_version": jdk_version,
         "vm_name": vm_name,
@@ -81,7 +81,7 @@ def _environment(fields: Mapping[str, str]) -> dict[str, Fact]:
         "jvm_args": "" if arguments == "<none>" else jvm_arguments(arguments),
         "blackhole_mode": fields.get("Blackhole mode", "").partition(" (")[0],
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in facts.items() if value}
 
 
 def _virtual_machine(text: str) -> tuple[str, str, str]:

@@ -96,10 +96,10 @@ class _Node:
         return None if value is None else self._at(key, value)
 
     def get(self, key: str) -> Self:
-        found = self.find(key)
-        if found is None:
+        node = self.find(key)
+        if node is None:
             self.refuse(f"has no '{key}'")
-        return found
+        return node
 
     def text(self) -> str:
         if not isinstance(self.value, str):
@@ -167,11 +167,11 @@ def _measured(metric: _Node, *, is_primary: bool = False) -> Score | None:
 
 def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
     """Return the interval that the file gives; None where JMH has none."""
-    found = metric.find("scoreConfidence")
-    match [bound.signed_number() for bound in found.items()] if found else []:
+    bounds = metric.find("scoreConfidence")
+    match [bound.signed_number() for bound in bounds.items()] if bounds else []:
         case [float(low), float(high)]:
-            if found and not low - _ROUNDING * abs(low) <= score <= high + _ROUNDING * abs(high):
-                found.refuse("does not hold the score")
+            if bounds and not low - _ROUNDING * abs(low) <= score <= high + _ROUNDING * abs(high):
+                bounds.refuse("does not hold the score")
             return low, high
     return None
 
@@ -223,8 +223,8 @@ def _options(entry: _Node) -> dict[str, Fact]:
 
 
 def _environment(entry: _Node) -> dict[str, Fact]:
-    found = {name: entry.find(key) for key, name in _ENVIRONMENT.items()}
-    environment: dict[str, Fact] = {name: node.text() for name, node in found.items() if node}
+    nodes = {name: entry.find(key) for key, name in _ENVIRONMENT.items()}
+    environment: dict[str, Fact] = {name: node.text() for name, node in nodes.items() if node}
     arguments = entry.find("jvmArgs")
     if arguments and (joined := " ".join(argument.text() for argument in arguments.items())):
         environment["jvm_args"] = jvm_arguments(joined)

@@ -35,7 +35,7 @@ _FORK = re.compile(r"([0-9]{1,9}) of ([0-9]{1,9})")
 _RESULT_OF = re.compile(r'(?P<secondary>Secondary )?[Rr]esult "(?P<name>[^":]+)')
 _FAILURE = "<failure>"
 
-# What JMH prints like a heading of Markdown.
+# Lines of JMH that look like a heading of Markdown.
 _COMMENT_OF_JMH = re.compile(
     r"JMH (?:version: |[0-9])|VM (?:version|invoker|options): |Blackhole mode: |(?:Warmup|Measurement): |"
     r"Warmup (?:Iteration|Fork)|Timeout: |Threads: |Benchmark(?: mode)?: |Parameters: |"
@@ -44,7 +44,7 @@ _COMMENT_OF_JMH = re.compile(
 _BREAKS_OFF = "the table breaks off within this line: the file is cut off"
 _NO_END = "line {}, the last one, has no line end: the table may break off there"
 _MAX_CAPTION_LENGTH = 200
-# What comments of source code, lists and sbt put before a line of JMH, and the blanks before a comment.
+# Marks of comments in source code, lists and sbt before a line of JMH, and the blanks before a comment.
 _LINE_MARK = re.compile(
     r"(?:[ \t]*(?://+|[*-](?=[ \t]|$))[ \t]?)?(?:[ \t]*\[info\] ?)?(?:[ \t]+(?=# [A-Z]))?"
 )
@@ -231,11 +231,11 @@ class _Log:
         self._is_in_header = False
         if not line:
             self._end_comments()
-        elif found := _ITERATION.fullmatch(line):
-            if found[2].endswith(_FAILURE):
+        elif iteration := _ITERATION.fullmatch(line):
+            if iteration[2].endswith(_FAILURE):
                 self._failed_at = number
             elif self._block:
-                self._block.add_iteration(int(found[1]), found[2])
+                self._block.add_iteration(int(iteration[1]), iteration[2])
         elif line.startswith(_RESULTS):
             self._begin_result(line, number)
         elif line == _FAILURE:
@@ -262,9 +262,9 @@ class _Log:
         self._latest = table
 
     def _begin_result(self, line: str, number: int) -> None:
-        if found := _RESULT_OF.match(line):
-            name = found["name"] if self._is_of_no_block() else ""
-            if name and not (self._block and self._block.benchmark == name and found["secondary"]):
+        if match := _RESULT_OF.match(line):
+            name = match["name"] if self._is_of_no_block() else ""
+            if name and not (self._block and self._block.benchmark == name and match["secondary"]):
                 self._begin_block(BenchmarkBlock(number, name, header_of(self._comments), is_headless=True))
         if self._block:
             self._result = [line]

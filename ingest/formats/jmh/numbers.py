@@ -8,7 +8,7 @@ NOT_A_NUMBER = ("NaN", "Infinity")
 _DECIMALS = r"(?:[.,][0-9]*)?(?:[eE][+-]?[0-9]{1,4})?"
 _WHOLE = r"(?:[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:\.[0-9]{3})+|(?:'[0-9]{3})+)|[0-9]+)"
 NUMBER = rf"(?:{_WHOLE}{_DECIMALS}|{'|'.join(NOT_A_NUMBER)})"
-# Where it is clear where a number ends, blanks may part its thousands.
+# Blanks may part the thousands of a number whose end is clear.
 NUMBER_WITH_BLANKS = rf"(?:[0-9]{{1,3}}(?: [0-9]{{3}})+(?![0-9]){_DECIMALS}|{NUMBER})"
 
 

@@ -41,22 +41,22 @@ def told_apart(parts: Sequence[Part]) -> tuple[list[Result], list[str]]:
     is_needed = any(len(found) > 1 and any(part.is_bare for part in found) for found in seen.values())
     names = names_of(kept, nameless="table") if is_needed else [""] * len(kept)
     are_threads_open = all(result.threads is None for part in kept for result in part.results)
-    kind, said = kind_of(names, may_be_threads=are_threads_open)
+    kind, meanings = kind_of(names, may_be_threads=are_threads_open)
     is_said = is_needed and kind != CONFIGURATION
     if is_needed:
         warnings.append(decision("the same benchmarks stand in several places", names, kept, kind))
     results = []
-    for name, one, part in zip(names, said, kept, strict=True):
-        # What tells the results apart may be a caption: 'map' finds it among the headings.
+    for name, meaning, part in zip(names, meanings, kept, strict=True):
+        # A caption that tells the results apart is among the headings, where 'map' finds it.
         headings = (*part.headings, name) if is_said and name not in part.headings else part.headings
         results += [
             result._replace(
                 headings=headings,
                 place=name,
                 is_said=is_said,
-                product=one.product,
-                version=one.version,
-                threads=one.threads or result.threads,
+                product=meaning.product,
+                version=meaning.version,
+                threads=meaning.threads or result.threads,
             )
             for result in part.results
         ]

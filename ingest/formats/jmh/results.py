@@ -1,4 +1,4 @@
-"""What JMH's JSON, text and CSV share: the result of a benchmark, and the run that is made of it.
+"""The part that JMH's JSON, text and CSV share: the result of a benchmark, and the run that is made of it.
 
 The formats only find ``Result`` values; names, keys, units and directions are decided here, so that the
 files of one execution give the same runs.
@@ -107,9 +107,9 @@ def scale_of(unit: str) -> UnitScale | None:
     People write ``op/s`` and ``Mops/s`` too.
     """
     left, _, right = unit.partition("/")
-    found = _OPERATIONS.fullmatch(left)
-    if found and right in _NANOSECONDS:
-        return UnitScale("ops/s", HIGHER, _THOUSANDS[found["scale"].lower()] * 1e9 / _NANOSECONDS[right])
+    operations = _OPERATIONS.fullmatch(left)
+    if operations and right in _NANOSECONDS:
+        return UnitScale("ops/s", HIGHER, _THOUSANDS[operations["scale"].lower()] * 1e9 / _NANOSECONDS[right])
     if right == "op" and left in _NANOSECONDS:
         return UnitScale("ns/op", LOWER, _NANOSECONDS[left])
     return None
@@ -138,12 +138,12 @@ def metric_name(label: str, method: str) -> str:
     """
     marks = _PROFILER_MARKS.match(label)
     name = label[marks.end() :] if marks else label
-    found = _PERCENTILE_LABEL.fullmatch(name)
-    if not found:
+    percentile_label = _PERCENTILE_LABEL.fullmatch(name)
+    if not percentile_label:
         return name
-    percentile = score_percentile(100 * float(found["rank"]))
-    is_own = found["method"] in (None, "", method)
-    return percentile if is_own else percentile.replace("score", found["method"], 1)
+    percentile = score_percentile(100 * float(percentile_label["rank"]))
+    is_own = percentile_label["method"] in (None, "", method)
+    return percentile if is_own else percentile.replace("score", percentile_label["method"], 1)
 
 
 def score_percentile(percentile: float) -> str:
@@ -235,7 +235,7 @@ def _reading(metric: str, measured: Score, score: Score) -> Reading:
 def _scale(metric: str, unit: str, score_unit: str) -> UnitScale:
     """Return the scale of a metric: methods of a group have that of their score, unlike profilers."""
     is_score = metric == "score" or (unit == score_unit and "." not in metric)
-    # What a profiler counts are costs, except for instructions per clock.
+    # Counts of profilers are costs, except for instructions per clock.
     direction: Direction = HIGHER if unit == "insns/clk" else LOWER
     scale = (score_scale if is_score else scale_of)(unit) or UnitScale(unit, direction, 1.0)
     return replace(scale, direction=LOWER) if metric.startswith("gc.") else scale

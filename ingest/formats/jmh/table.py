@@ -1,4 +1,4 @@
-"""What the table at the end of JMH's text and its CSV share: rows, and the benchmarks that they belong to."""
+"""The rows of the table at the end of JMH's text, and of its CSV, and the benchmarks that they belong to."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,10 +33,10 @@ _HEADER = re.compile(
     r"(?P<counts>(?:(?:Thr|Threads|Cnt|Count|Samples|Sec)\s+)*)"
     rf"(?:Score|Mean)(?:\s+{_ERROR_HEAD})?\s+Units?\s*"
 )
-# Where standard output could not hold the signs ± and ≈, Java prints question marks. The others are what is
+# Java prints question marks where standard output cannot hold the signs ± and ≈. The others are what is
 # left of them where one encoding was taken for another.
 _ERROR_SIGN = re.compile(r"(?:[±?ñ\ufffd]|Â±|┬▒)?\(99[.,]9%\)|[±ñ卤∓]|Â±|В±|┬▒|¡À|\+ ?/? ?[-−]")
-# What somebody adds to a number: ``62.715 (+5 %)``, ``62.715 us/op (fastest)``, ``62.715 us/op  // fastest``.
+# Remarks that somebody adds: ``62.715 (+5 %)``, ``62.715 us/op (fastest)``, ``62.715 us/op  // fastest``.
 _REMARK = re.compile(r"(?:(?<!\s)\s++)?\([^()]*\)\s*+|\s(?://|#\s|<-|←).*")
 _ABOUT_SIGN = re.compile("≈|÷|â‰ˆ|Ôëê|~")
 # Between two numbers any other sign that is not of ASCII was once ±.
@@ -230,7 +230,7 @@ def applicable(params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumns:
-    """What the head of a table says: the names of its parameters, where their columns end, what it has.
+    """The head of a table: the names of its parameters, where their columns end, what it has.
 
     ``counts`` are the columns between mode and score: threads, iterations or samples, seconds.
     """
@@ -260,10 +260,10 @@ class ScoreColumns:
         """
         if not self.has_mode:
             return rest[: len(self.params)], None, rest[len(self.params) :]
-        found = next((place for place in reversed(range(len(rest))) if rest[place] in MODES), None)
-        if found is None:
+        position = next((place for place in reversed(range(len(rest))) if rest[place] in MODES), None)
+        if position is None:
             return [], None, []
-        return rest[:found], rest[found], rest[found + 1 :]
+        return rest[:position], rest[position], rest[position + 1 :]
 
     def _counts(self, words: list[str]) -> tuple[dict[str, int] | None, list[str]]:
         """Return the counts before the score, and the words of the score; None where the counts are none.
@@ -314,11 +314,11 @@ def columns_of(line: str) -> ScoreColumns | None:
 def number_text(text: str) -> NumberText | None:
     """Return the parts of ``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op`` or ``NaN ---``; None for other texts."""
     words = with_usual_signs(text)
-    found = (
+    match = (
         _SCORE_WITH_BLANKS.fullmatch(words) or _SCORE.fullmatch(words) or _SCORE_WITH_SIGN.fullmatch(words)
     )
-    if found:
-        return NumberText(found["score"], found["error"] or "", found["unit"].replace(" ", ""))
+    if match:
+        return NumberText(match["score"], match["error"] or "", match["unit"].replace(" ", ""))
     about = _ABOUT.fullmatch(words)
     return NumberText("", "", about["unit"].replace(" ", ""), about["power"]) if about else None
 
@@ -352,5 +352,5 @@ def is_count(text: str) -> bool:
 def _power_of_ten(text: str) -> float | None:
     if text == "0":
         return 0.0
-    found = _POWER_OF_TEN.fullmatch(text.translate(_SUPERSCRIPTS))
-    return float(f"1e{found[1]}") if found else None
+    match = _POWER_OF_TEN.fullmatch(text.translate(_SUPERSCRIPTS))
+    return float(f"1e{match[1]}") if match else None

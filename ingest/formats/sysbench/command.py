@@ -1,4 +1,4 @@
-"""What a script printed before sysbench's banner: the command line with test and options, and the CPUs."""
+"""The lines of a script before sysbench's banner: the command line with test and options, and the CPUs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ OF_SYSBENCH = re.compile(
     r"\s*(?:$|`{3}|~{3}|-{4}|\[|sysbench [0-9]|WARNING: |Running the test|Number of threads: "
     r"|Report intermediate|Initializing |Threads started!|Prime numbers limit: |Done\.)"
 )
-# What stands for a word that is not known.
+# A sign that stands for a word.
 _PLACEHOLDER = re.compile(r"[$<>{}%*]")
 _SECRET_NAME = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
 
@@ -41,8 +41,8 @@ def command_in(lines: Iterable[str]) -> str:
 
 def cpus_in(lines: Iterable[str]) -> int | None:
     """Return the number in the last line that is nothing but ``48 CPUs``."""
-    found = [match for line in lines if (match := _CPUS.fullmatch(line))]
-    return int(found[-1][1]) if found else None
+    matches = [match for line in lines if (match := _CPUS.fullmatch(line))]
+    return int(matches[-1][1]) if matches else None
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
@@ -75,8 +75,8 @@ def arguments(command: str) -> list[str]:
 
 def _positional(words: Sequence[str]) -> list[str]:
     """Return the test, if it is named so, and the command: empty where the words are no call of sysbench."""
-    found = [word for word in words if not word.startswith("-")]
-    return found if len(found) <= 2 else []
+    positional = [word for word in words if not word.startswith("-")]
+    return positional if len(positional) <= 2 else []
 
 
 def workload_of(words: Sequence[str]) -> str | None:

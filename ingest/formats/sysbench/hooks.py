@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 
-from benchdash.results.readings import LOWER, Reading, reading
+from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
 from ingest.formats.outputs import MAX_THREADS, measured, quoted
 from ingest.formats.report import FormatError, Intervals
 
@@ -119,7 +119,8 @@ class HookRun:
 
     ``ticks`` are the figures of each interval by column: tuples, for there may be very many. ``opened`` is
     the line of a list that is not closed, 0 if it is. ``text_report`` is that in which sysbench's own report
-    begins, 0 if there is none.
+    begins, 0 if there is none. Where sysbench's own output stands around the reports, ``percentile`` is the
+    rank of their response times, and ``test`` the test.
     """
 
     line: int = 1
@@ -133,6 +134,8 @@ class HookRun:
     text_report: int = 0
     fatal: tuple[str, int] | None = None
     error: FormatError | None = None
+    percentile: int | None = None
+    test: str | None = None
 
     def check(self) -> None:
         """Raise FormatError where the run failed or was stopped, and where its figures are impossible."""
@@ -158,25 +161,24 @@ class HookRun:
         if not self.rates["tps"]:
             raise FormatError("not one event was completed", self.last_report)
 
-    def readings(self, percentile: str = PERCENTILE) -> Iterator[Reading]:
-        """Yield the figures of the final report, or the means of the intervals where there is none.
-
-        ``percentile`` is the metric of its response time, where its rank is known.
-        """
+    def readings(self) -> Iterator[Reading]:
+        """Yield the figures of the final report, or the means of the intervals where there is none."""
         if self.runs_queries:
             yield from (reading(metric, value) for metric, value in self.rates.items())
         else:
             yield reading("events_per_s", self.rates["tps"])
         for metric in filter(self.final.__contains__, _LATENCIES):
-            yield Reading(percentile if metric == PERCENTILE else metric, self.final[metric], "ms", LOWER)
+            yield Reading(
+                self._percentile_metric if metric == PERCENTILE else metric, self.final[metric], "ms", LOWER
+            )
         if "events" in self.final:
             yield reading("total_time", self.final["time_s"])
             yield reading("total_events", self.final["events"])
 
-    def intervals(self, key: str, percentile: str = PERCENTILE) -> list[Intervals]:
+    def intervals(self, key: str) -> list[Intervals]:
         """Return a table of the reports before the final one, if there are any."""
         left_out = () if self.runs_queries else _RATES[1:]
-        names = {"tps": "tps" if self.runs_queries else "events_per_s", PERCENTILE: percentile}
+        names = {"tps": "tps" if self.runs_queries else "events_per_s", PERCENTILE: self._percentile_metric}
         columns = {
             names.get(name, name): values
             for name, values in zip(_COLUMNS, zip(*self.ticks, strict=True), strict=False)
@@ -264,6 +266,10 @@ class HookRun:
         return kind == "header" and self.has_begun
 
     @property
+    def _percentile_metric(self) -> str:
+        return percentile_metric(self.percentile) if self.percentile else PERCENTILE
+
+    @property
     def _step(self) -> float:
         first, *more = (tick[0] or 0.0 for tick in self.ticks[:2])
         return more[0] - first if more else first
@@ -306,7 +312,8 @@ def hook_runs(lines: Iterable[str], *, first_line: int = 1) -> list[HookRun]:
             case "report":
                 run.text_report = run.text_report or line
         opened = line if kind == "opened" else 0
-        run.last_line = line + token[0].count("\n")
+        if kind != "unfinished" or run.unfinished == line:
+            run.last_line = line + token[0].count("\n")
     return [run for run in runs if run.has_begun]
 
 

@@ -40,7 +40,7 @@ _BEHIND_THE_TIME = (
     rf"Intermediate results: <threads> threads, tps: <tps>, {_OLD_QUERIES},? {_OLD_LATENCY}",
     rf"threads: <threads> {_LOAD}{_KINDS} latency: <latency>ms \(<rank>%\) {_WAY_TROUBLE}",
 )
-# What the Lua function report_csv prints; it does not say the rank.
+# A line of the Lua function report_csv, which does not say the rank.
 _CSV = (
     "<time_s>,<threads>,<tps>,<qps>,<reads_per_s>,<writes_per_s>,<other_per_s>,"
     "<latency>,<errors_per_s>,<reconnects_per_s>"
@@ -83,21 +83,16 @@ class IntervalLines:
 
     def __init__(self) -> None:
         self.strange: list[int] = []
-        # The columns of lines that follow each other in one shape, and their figures.
-        self._stretches: list[tuple[tuple[str, ...], list[tuple[float, ...]]]] = []
+        # Columns and figures of each line: the lines of one shape share their columns.
+        self._lines: list[tuple[tuple[str, ...], tuple[float, ...]]] = []
 
     def __bool__(self) -> bool:
-        return bool(self._stretches)
+        return bool(self._lines)
 
     @property
     def rank(self) -> int:
         """The percentile of the response times, 0 where the lines do not say it or there are none."""
-        ranks = (
-            int(row[columns.index("rank")])
-            for columns, rows in self._stretches
-            if "rank" in columns
-            for row in rows
-        )
+        ranks = (int(figures[columns.index("rank")]) for columns, figures in self._lines if "rank" in columns)
         return next(filter(_latency, ranks), 0)
 
     def add(self, line: str, line_number: int) -> None:
@@ -110,12 +105,9 @@ class IntervalLines:
         self._take(line, _SHAPE_OF_CSV)
 
     def _take(self, line: str, shape: _Shape) -> bool:
-        if not (match := shape.pattern.fullmatch(line)):
-            return False
-        if not self._stretches or self._stretches[-1][0] is not shape.columns:
-            self._stretches.append((shape.columns, []))
-        self._stretches[-1][1].append(tuple(map(float, match.groups())))
-        return True
+        if match := shape.pattern.fullmatch(line):
+            self._lines.append((shape.columns, tuple(map(float, match.groups()))))
+        return match is not None
 
     def table(self, rank: int) -> tuple[tuple[str, ...], tuple[Row, ...]]:
         """Return columns and rows. ``rank`` is that of the report, for lines that do not say theirs."""
@@ -124,15 +116,14 @@ class IntervalLines:
 
     def _cells(self, rank: int) -> Iterator[dict[str, float]]:
         """Yield the rows by column; without the latency where its rank is none."""
-        for columns, rows in self._stretches:
-            for values in rows:
-                cells = dict(zip(columns, values, strict=True))
-                metric = _latency(int(cells.pop("rank", rank)))
-                yield {
-                    metric if name == "latency" else name: value
-                    for name, value in cells.items()
-                    if metric or name != "latency"
-                }
+        for columns, figures in self._lines:
+            cells = dict(zip(columns, figures, strict=True))
+            metric = _latency(int(cells.pop("rank", rank)))
+            yield {
+                metric if name == "latency" else name: value
+                for name, value in cells.items()
+                if metric or name != "latency"
+            }
 
     def _joined(self, rank: int) -> Iterator[dict[str, float]]:
         """Yield the rows, those of the queue joined to the ones of the same time before them."""

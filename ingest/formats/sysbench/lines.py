@@ -180,13 +180,13 @@ class SysbenchOutput:
     error: FormatError | None = None
     _in_header: bool = True
     _in_histogram: bool = False
-    # Whether a blank line stands between the heading and the lines that follow.
+    # A blank line stands between the heading and the lines that follow.
     _is_parted: bool = False
     _block: ReportBlock | None = None
 
     @property
     def is_a_test(self) -> bool:
-        """Whether a test was run, or failed; prepare, cleanup and help are none."""
+        """Return whether a test was run, or failed; prepare, cleanup and help are none."""
         return self.begun or bool(self.blocks or self.interval_lines or self.fatal or self.hook_runs)
 
     @property
@@ -198,7 +198,7 @@ class SysbenchOutput:
 
     @property
     def has_report_of_a_hook(self) -> bool:
-        """Whether a hook printed the report, or something that is none, and sysbench itself no other."""
+        """Return whether a hook printed the report, or a broken one, and sysbench itself none."""
         return not self.blocks and any(run.final or run.error for run in self.hook_runs)
 
     @property

@@ -25,8 +25,8 @@ _TOLERANCE: Final = 0.01
 
 def likely_workloads(runs: Iterable[ParsedRun]) -> tuple[str, ...]:
     """Return the workloads of which all runs have the ratio, the most usual first; mostly none."""
-    found = {_likely_workloads(run) for run in runs}
-    return found.pop() if len(found) == 1 else ()
+    choices = {_likely_workloads(run) for run in runs}
+    return choices.pop() if len(choices) == 1 else ()
 
 
 def _likely_workloads(run: ParsedRun) -> tuple[str, ...]:

@@ -91,8 +91,17 @@ class SysbenchReport:
 
     @property
     def covers_less_than_its_time(self) -> bool:
-        """Whether the counts are of a part of the total time, as they are after a checkpoint since 1.0."""
+        """Return whether the counts are of a part of the total time, as after a checkpoint since 1.0."""
         return bool(self.output.checkpoints) and not self.output.version.startswith("0.")
+
+    @property
+    def percentile(self) -> int:
+        """The rank of the first percentile, 0 where none was measured."""
+        return next(iter(self.percentiles), 0)
+
+    @property
+    def duration_s(self) -> float | None:
+        return self.elapsed.value if self.elapsed else None
 
     @property
     def is_of_queries(self) -> bool:
@@ -112,7 +121,7 @@ class SysbenchReport:
         return None
 
     @property
-    def threads(self) -> int | None:
+    def threads_of_events(self) -> int | None:
         """The number of threads that follows from the events of all and of each; None where several would."""
         if not self.events or EVENTS_OF_EACH not in self.block.values:
             return None

@@ -7,10 +7,9 @@ Lua hooks may print JSON in the place of the interval lines, the report or both 
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from benchdash.results.readings import Reading, percentile_metric
+from benchdash.results.readings import Reading
 from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
@@ -23,7 +22,7 @@ from ingest.formats.sysbench.command import (
     options_of,
     workload_of,
 )
-from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
+from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun
 from ingest.formats.sysbench.interval_lines import contradictions
 from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, plain_line
 from ingest.formats.sysbench.numbers import number
@@ -49,6 +48,7 @@ _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
 
 _BUILT_IN_TESTS = ("cpu", "memory", "fileio", "threads", "mutex")
+_MAX_RANK = 100
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 
@@ -147,93 +147,61 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     _refuse_failures(output)
     words = arguments(output.command) if output.command else []
     options = options_of(words)
-    results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
+    report = (
+        _report_of_a_hook(output, options)
+        if output.has_report_of_a_hook
+        else SysbenchReport(output, _final_block(output))
+    )
+    readings = tuple(report.readings())
+    counted = report.threads_of_events if isinstance(report, SysbenchReport) else None
     printed = _threads_of_header(output)
     of_command = [options.pop(name, None) for name in ("threads", "num-threads")]
     wanted = next((number for number in of_command if type(number) is int), None)
-    notes = [*results.notes, *_notes(output)]
-    if reason := _is_of_another_run(words, wanted, results, printed or results.threads):
+    notes = [*report.notes(), *_notes(output, readings)]
+    if reason := _is_of_another_run(words, wanted, report, printed or counted):
         notes.append(f"the command above the report was not used: {reason}")
         words, options, wanted, output.command = [], {}, None, ""
-    if printed and results.threads and printed != results.threads:
-        notes.append(
-            f"the header says {printed} threads, and the events of each are those of {results.threads}"
-        )
-    threads = printed or wanted
-    if threads is None and results.threads:
-        threads = results.threads
+    if printed and counted and printed != counted:
+        notes.append(f"the header says {printed} threads, and the events of each are those of {counted}")
+    threads = printed or wanted or counted
+    if counted and not (printed or wanted):
         notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
-    if results.percentile is not None:
-        options["percentile"] = results.percentile
+    if report.percentile is not None:
+        options["percentile"] = report.percentile
     time = _time(output.stamp)
     header = {
         name.replace("_", "-"): option(text) for name, (text, _) in output.header.items() if name != "threads"
     }
     run = ParsedRun(
-        readings=results.readings,
+        readings=readings,
         key=key,
         column=output.title or None,
-        workload=workload_of(words) or results.test,
+        workload=workload_of(words) or report.test,
         threads=threads,
         started_at=time.replace(tzinfo=UTC) if time and time.tzinfo is None else time,
-        duration_s=results.duration_s,
+        duration_s=report.duration_s,
         options=options | header,
         lost=() if output.version or threads else ("threads",),
     )
     if not output.version:
         notes.append(f"above the report in line {output.line} there is no banner of sysbench")
-    tables = _interval_tables(output, key, results.percentile)
+    tables = _interval_tables(output, key, report.percentile or 0)
     return run, tables, [*notes, *(() if output.checkpoints else contradictions(run, tables))]
 
 
-@dataclass(slots=True)
-class _Results:
-    """What a report says. ``percentile`` is 0 where none was measured, None where its rank is not known."""
-
-    readings: tuple[Reading, ...]
-    percentile: int | None
-    duration_s: float | None
-    test: str | None
-    notes: list[str]
-    threads: int | None = None
-    is_of_queries: bool = False
-
-
-def _results_in_text(output: SysbenchOutput) -> _Results:
-    report = SysbenchReport(output, _final_block(output))
-    return _Results(
-        readings=tuple(report.readings()),
-        percentile=next(iter(report.percentiles), 0),
-        duration_s=report.elapsed.value if report.elapsed else None,
-        test=report.test,
-        notes=[*report.notes()],
-        threads=report.threads,
-        is_of_queries=report.is_of_queries,
-    )
-
-
-def _results_of_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> _Results:
+def _report_of_a_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> HookRun:
     if len(output.hook_runs) > 1:
         raise FormatError(
             "more reports follow this line without a banner before them; send one run, or runs with their "
             "banners",
             output.hook_runs[0].last_line,
         )
-    hook_run = output.hook_runs[0]
-    hook_run.check()
+    report = output.hook_runs[0]
+    report.check()
     rank = output.interval_lines.rank or options.get("percentile")
-    percentile = rank if type(rank) is int and 1 <= rank <= 100 else None
-    readings = tuple(hook_run.readings(_percentile_of_hooks(percentile)))
-    notes = [*hook_run.notes()]
-    if output.checkpoints:
-        notes.append(output.checkpoint_note)
-    if any(one.metric == PERCENTILE for one in readings):
-        notes.append(PERCENTILE_UNSAID)
-    return _Results(readings, percentile, hook_run.duration_s, output.test or None, notes)
-
-
-def _percentile_of_hooks(rank: int | None) -> str:
-    return percentile_metric(rank) if rank and rank <= 100 else PERCENTILE
+    report.percentile = rank if type(rank) is int and 1 <= rank <= _MAX_RANK else None
+    report.test = output.test or None
+    return report
 
 
 def _final_block(output: SysbenchOutput) -> ReportBlock:
@@ -286,15 +254,15 @@ def _threads_of_header(output: SysbenchOutput) -> int | None:
 
 
 def _is_of_another_run(
-    words: Sequence[str], asked: int | None, results: _Results, threads: int | None
+    words: Sequence[str], wanted: int | None, report: SysbenchReport | HookRun, threads: int | None
 ) -> str:
     """Return in what a command contradicts the report below it, empty where it does not."""
     test = workload_of(words)
-    if asked and threads and asked != threads:
-        return f"it asks for {asked} threads, and there were {threads}"
-    if test and results.test in _BUILT_IN_TESTS and test != results.test:
-        return f"it runs {test}, and the report is one of {results.test}"
-    if test in _BUILT_IN_TESTS and results.is_of_queries:
+    if wanted and threads and wanted != threads:
+        return f"it asks for {wanted} threads, and there were {threads}"
+    if test and report.test in _BUILT_IN_TESTS and test != report.test:
+        return f"it runs {test}, and the report is one of {report.test}"
+    if test in _BUILT_IN_TESTS and isinstance(report, SysbenchReport) and report.is_of_queries:
         return f"it runs {test}, and the report is one of queries"
     return ""
 
@@ -312,8 +280,12 @@ def _time(stamp: str) -> datetime | None:
         return None
 
 
-def _notes(output: SysbenchOutput) -> Iterator[str]:
+def _notes(output: SysbenchOutput, readings: Sequence[Reading]) -> Iterator[str]:
     """Yield the warnings that hold whoever printed the report."""
+    if output.has_report_of_a_hook and output.checkpoints:
+        yield output.checkpoint_note
+    if any(reading.metric == PERCENTILE for reading in readings):
+        yield PERCENTILE_UNSAID
     for text, line in output.fatal:
         if _is_forced_shutdown(text):
             yield f"sysbench was forced to stop before its transactions were done (line {line})"
@@ -329,12 +301,13 @@ def _notes(output: SysbenchOutput) -> Iterator[str]:
             yield f"what a hook printed was not read in full: {error.message} (line {error.line})"
 
 
-def _interval_tables(output: SysbenchOutput, key: str, percentile: int | None) -> list[Intervals]:
+def _interval_tables(output: SysbenchOutput, key: str, rank: int) -> list[Intervals]:
     tables = []
     if output.interval_lines:
-        tables.append(Intervals(key, "sysbench", *output.interval_lines.table(percentile or 0)))
+        tables.append(Intervals(key, "sysbench", *output.interval_lines.table(rank)))
     elif len(output.hook_runs) == 1:
-        tables += output.hook_runs[0].intervals(key, _percentile_of_hooks(percentile))
+        output.hook_runs[0].percentile = rank if rank <= _MAX_RANK else None
+        tables += output.hook_runs[0].intervals(key)
     if output.histogram:
         tables.append(Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram)))
     return tables

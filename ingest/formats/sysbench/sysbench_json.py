@@ -21,11 +21,11 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError where nothing can be said of a run.
     """
     # All lines are read, for an object ends with its bracket.
-    found = hook_runs(source.lines)
-    if not found:
+    outputs = hook_runs(source.lines)
+    if not outputs:
         raise FormatError("no report of sysbench that is complete", line=len(source.lines))
-    source.limits.check("runs", len(found))
-    runs, intervals, notes = read_runs(found, _run, source.lines)
+    source.limits.check("runs", len(outputs))
+    runs, intervals, notes = read_runs(outputs, _run, source.lines)
     warnings = missing_line_end(source) + notes
     if any(one.metric == PERCENTILE for run in runs for one in run.readings):
         warnings.append(PERCENTILE_UNSAID)
