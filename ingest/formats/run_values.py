@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from sys import intern
 
@@ -70,6 +71,7 @@ _IN_ORDER = ("latency_min", "latency_avg", "latency_max")
 _PERCENTILES_IN_ORDER = re.compile(r"latency_p([0-9]{1,3}(?:_[0-9]+)?)")
 
 
+@lru_cache(maxsize=1000)
 def operation_name(text: str) -> str:
     """Return ``read_modify_write`` for ``READ-MODIFY-WRITE``, as the names of its metrics begin."""
     return text.lower().replace("-", "_")
@@ -352,12 +354,11 @@ class RunValues:
             target, _, direction = self.own[name].partition(", ")
             value = self._converted(text, unit or target, target, line)
             measured = Reading(metric, value, target, _DIRECTIONS[direction], is_own=True)
-        elif known_metric(name):
-            known = reading(name, 0.0)
+        elif known := _known(name):
             value = self._converted(text, unit, known.unit, line)
             # People read microseconds where a tool prints them.
             printed = unit if (unit, known.unit) == ("us", "ms") else ""
-            measured = known._replace(metric=metric, value=value, printed_unit=printed)
+            measured = Reading(metric, value, known.unit, known.direction, printed_unit=printed)
         else:
             raise KeyError(name)
         self._note(measured, line)
@@ -386,13 +387,13 @@ class RunValues:
         return moment
 
     def _converted(self, text: str, unit: str, target: str, line: int) -> float:
-        scales = {target: "1", **_SCALES.get(target, {"": "1"})}
+        scales = _scales_of(target)
         found = _NUMBER.fullmatch(text)
         if found and (scale := scales.get(found[2] or unit)) is not None:
-            return float(Decimal(found[1]) * Decimal(scale))
+            return float(Decimal(found[1]) * scale)
         parts = _DURATION_PART.findall(text) if target in ("ms", "s") else []
         if parts and "".join(number + of for number, of in parts) == text:
-            return float(sum(Decimal(number) * Decimal(scales[of]) for number, of in parts))
+            return float(sum(Decimal(number) * scales[of] for number, of in parts))
         raise not_a_number(text, self.tool, line)
 
     def _check_order(self) -> None:
@@ -413,6 +414,18 @@ class RunValues:
                 *(value for _, value in ranked)
             ):
                 raise out_of_order(operation, self.line_of(f"{dot}latency_avg"))
+
+
+@lru_cache(maxsize=1000)
+def _scales_of(target: str) -> Mapping[str, Decimal]:
+    """Return how much one of each printed unit is in the unit of a metric."""
+    return {unit: Decimal(scale) for unit, scale in {target: "1", **_SCALES.get(target, {"": "1"})}.items()}
+
+
+@lru_cache(maxsize=1000)
+def _known(name: str) -> Reading | None:
+    """Return a reading of a metric whose name says unit and direction, None for another one."""
+    return reading(name, 0.0) if known_metric(name) else None
 
 
 def _place_in_run(measured: Reading) -> tuple[bool, bool]:

@@ -137,9 +137,7 @@ def test_rows_without_names_of_columns_are_told_what_to_write():
 
 def test_a_time_below_0_says_that_the_clock_went_back():
     text = "[OVERALL], RunTime(ms), -5731\n[OVERALL], Throughput(ops/sec), -0.174\n[READ], Operations, 1\n"
-    with pytest.raises(
-        FormatError, match="-5731 is negative, .*: was the clock of"
-    ):
+    with pytest.raises(FormatError, match=r"-5731 is negative, .*: was the clock of"):
         parse(Source(text.encode()))
 
 
