@@ -202,7 +202,7 @@ class RunValues:
 
     def take_row(self, row: "RunValues", operation: str) -> None:
         """Note a line of an interval; operations without a line of their own are in the alphabet's order."""
-        values = row.counts | {metric: one.value for metric, one in row.readings.items()}
+        values = row.counts | {metric: value.value for metric, value in row.readings.items()}
         is_next = operation and not self.has_headed_rows and operation <= self.last_operation
         if not self.rows or is_next or not self.rows[-1].keys().isdisjoint(values):
             # Of more rows than are kept the last one stands in the place of the others.

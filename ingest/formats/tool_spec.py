@@ -276,9 +276,9 @@ class ToolSpec:
         for kind in self.lines:
             if kind.behind and kind.behind not in seen:
                 continue
-            if found := kind.pattern.fullmatch(text):
+            if match := kind.pattern.fullmatch(text):
                 names = (name for name, _ in kind.places)
-                return kind, dict(zip(names, found.groups(), strict=True))
+                return kind, dict(zip(names, match.groups(), strict=True))
         return None, {}
 
     def _read(self, run: RunValues, key: str) -> Read:

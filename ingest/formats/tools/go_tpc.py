@@ -23,7 +23,7 @@ def go_times(unit: str) -> dict[str, str]:
     """Return the places of the response times that go-tpc and go-ycsb print."""
     percentiles = ("50", "90", "95", "99", "99.9", "99.99")
     return {f"{name}({unit})": f"latency_{name.lower()}:{unit}" for name in ("Min", "Avg", "Max")} | {
-        f"{one}th({unit})": f"latency_p{one.replace('.', '_')}:{unit}" for one in percentiles
+        f"{rank}th({unit})": f"latency_p{rank.replace('.', '_')}:{unit}" for rank in percentiles
     }
 
 

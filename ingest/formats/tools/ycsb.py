@@ -55,12 +55,12 @@ def _texts(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         text = line.strip()
         if call and call.endswith("\\") and len(call) < _MAX_COMMAND_LENGTH:
             call = f"{call[:-1]} {text}"
-        elif found := _CALL.fullmatch(text):
-            call = f"Command line: -{found[1]} -db {found[2]}"
-        elif found := _CLIENT.match(text) if len(text) < _MAX_COMMAND_LENGTH else None:
-            call = f"Command line: {found[1]}"
-        elif found := _STATUS.match(text):
-            yield from ((number, part) for part in _status(found, text))
+        elif typed := _CALL.fullmatch(text):
+            call = f"Command line: -{typed[1]} -db {typed[2]}"
+        elif started := _CLIENT.match(text) if len(text) < _MAX_COMMAND_LENGTH else None:
+            call = f"Command line: {started[1]}"
+        elif status := _STATUS.match(text):
+            yield from ((number, part) for part in _status(status, text))
         elif not text.strip("[]{}, ") or '"' in text:
             depth += text.count("{") + text.count("[") - text.count("}") - text.count("]")
             for name, quoted_text, bare in _JSON_FIELD.findall(text):
@@ -81,14 +81,22 @@ def _texts(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _status(status: re.Match[str], text: str) -> Iterator[str]:
-    """Yield the parts of a status line, with decimal points: its time, its rate, and each operation."""
+    """Yield the parts of a status line, with decimal points: its time, its rate, and each operation.
+
+    Without a clock that can be, it is none.
+    """
     clock, milliseconds, seconds, rate = status.groups()
-    began = datetime.fromisoformat(f"{clock}.{milliseconds}").replace(tzinfo=UTC).timestamp()
+    try:
+        began = datetime.fromisoformat(f"{clock}.{milliseconds}").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        began = -1.0
+    if began < 0:
+        return
     yield f"status {began:.3f} at {seconds} s {(rate or '').replace(',', '.')}".rstrip()
     for name, figures in _STATUS_OF_OPERATION.findall(text, status.end()):
         if name.lower() not in _NOT_OPERATIONS:
-            found = _STATUS_FIGURE.findall(figures)
-            numbers = (f"{label}={whole}.{digits or 0}" for label, whole, digits in found)
+            parts = _STATUS_FIGURE.findall(figures)
+            numbers = (f"{label}={whole}.{digits or 0}" for label, whole, digits in parts)
             yield f"status of {name}: {', '.join(numbers)}"
 
 
@@ -136,8 +144,8 @@ def _take_rows(run: RunValues) -> datetime | None:
     rows: list[dict[str, float | None]] = []
     began = None
     for row in run.rows:
-        clock, seconds = row.pop("clock") or 0.0, row["time_s"] or 0.0
-        if began is None:
+        clock, seconds = row.pop("clock", 0.0) or 0.0, row.get("time_s") or 0.0
+        if began is None and clock:
             began = datetime.fromtimestamp(clock, UTC).replace(tzinfo=None) - timedelta(seconds=seconds)
         row.setdefault("ops_per_s", None)
         figures = {
@@ -147,7 +155,7 @@ def _take_rows(run: RunValues) -> datetime | None:
         }
         # With measurementtype=timeseries each line is printed twice, to both outputs.
         if figures not in rows[-1:]:
-            rows.append({"time_s": seconds, "ops_per_s": row["ops_per_s"]} | figures)
+            rows.append({"time_s": seconds, "ops_per_s": row.get("ops_per_s")} | figures)
     run.rows[:] = rows
     return began
 

@@ -252,6 +252,17 @@ def test_of_more_intervals_than_are_kept_none_is_and_a_warning_counts_them():
     assert found.warnings == (*whole.warnings, beyond)
 
 
+@pytest.mark.parametrize(
+    "clock", ["2026-99-99 19:55:52:309", "1960-11-20 19:55:52:309", "2026-11-20 99:99:99:309"]
+)
+def test_a_clock_that_cannot_be_costs_the_interval_alone(clock):
+    text = (FIXTURES / YCSB).read_text()
+    (line,) = {line[:23] for line in text.splitlines() if " 1 sec: " in line}
+    whole, report = (parse(Source(data.encode()))[1] for data in (text, text.replace(line, clock)))
+    assert report.runs[0].readings == whole.runs[0].readings
+    assert len(report.intervals[0].rows) <= len(whole.intervals[0].rows)
+
+
 def test_two_long_names_that_begin_alike_are_never_one_workload():
     rows = [{"command": "x" * 200 + end, "mean": 1.0, "times": [1.0]} for end in ("", "a", "b")]
     report = parse(Source(json.dumps({"results": rows}).encode()))[1]
