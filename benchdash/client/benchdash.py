@@ -1011,7 +1011,7 @@ def _fields_of_commit(given: dict[str, str], in_meta: set[str]) -> dict[str, str
     return fields
 
 
-def form_of(file_name: str, content: Content, options: argparse.Namespace, meta: dict[str, Any]) -> Form:
+def form_of(file_name: str, content: Content, meta: dict[str, Any], options: argparse.Namespace) -> Form:
     """Return an upload with all that is said of it. Raises ClientError.
 
     Facts of this machine belong to it where it is the one that was measured on, which is known with
@@ -1033,15 +1033,6 @@ def form_of(file_name: str, content: Content, options: argparse.Namespace, meta:
     return Form([*fields, ("meta", json.dumps(meta))] if meta else fields, files)
 
 
-class Result(NamedTuple):
-    """A file to be sent: what it is called here and there, its content, and the meta beside it."""
-
-    label: str
-    file_name: str
-    content: Content
-    meta: dict[str, Any]
-
-
 def upload(options: argparse.Namespace) -> int:
     """Send each file with the same fields."""
     server_of(options)
@@ -1061,16 +1052,16 @@ def upload(options: argparse.Namespace) -> int:
 def _upload_file(path: str, options: argparse.Namespace) -> Delivery:
     """Send a file and, where that was asked for, wait for it. Raises ClientError."""
     with contextlib.ExitStack() as stack:
-        result = _result(path, options, stack)
-        form = form_of(result.file_name, result.content, options, result.meta)
+        label = "standard input" if path == "-" else path
+        form = form_of(*_result(path, options, stack), options)
         form.fields.extend(_upload_fields(options))
         if options.dry_run:
             answer = server_of(options).upload(form, key=uuid.uuid4().hex)
             if answer.is_success:
-                return Delivery(result.label, SENT, answer)
+                return Delivery(label, SENT, answer)
             fate = REFUSED if answer.status in _FINAL else FAILED
-            return Delivery(result.label, fate, answer, answer.sentence())
-        delivery = deliver(form, options, result.label)
+            return Delivery(label, fate, answer, answer.sentence())
+        delivery = deliver(form, options, label)
     is_awaited = options.wait is not None and delivery.fate == SENT
     return wait_for(delivery, options) if is_awaited else delivery
 
@@ -1085,19 +1076,22 @@ def _upload_fields(options: argparse.Namespace) -> Fields:
     return fields
 
 
-def _result(path: str, options: argparse.Namespace, stack: contextlib.ExitStack) -> Result:
+def _result(
+    path: str, options: argparse.Namespace, stack: contextlib.ExitStack
+) -> tuple[str, Content, dict[str, Any]]:
     """Read what is to be sent: a file, a folder as an archive, or standard input. Raises ClientError."""
-    meta = _json_of("--meta", options.meta)
+    file, meta = Path(path), _json_of("--meta", options.meta)
+    content: Content
     if path == "-":
-        return Result("standard input", options.name or "stdin.txt", sys.stdin.buffer.read(), meta)
-    file = Path(path)
-    if file.is_dir():
-        return Result(path, options.name or f"{file.resolve().name}.tar.gz", packed(file, stack), meta)
-    content = readable(path)
-    for beside in dict.fromkeys((file.with_suffix(META_SUFFIX), Path(path + META_SUFFIX))):
-        if beside.is_file():
-            meta = {**_json_of(str(beside), str(beside)), **meta}
-    return Result(path, options.name or file.name, content, meta)
+        name, content = "stdin.txt", sys.stdin.buffer.read()
+    elif file.is_dir():
+        name, content = f"{file.resolve().name}.tar.gz", packed(file, stack)
+    else:
+        name, content = file.name, readable(path)
+        for beside in dict.fromkeys((file.with_suffix(META_SUFFIX), Path(path + META_SUFFIX))):
+            if beside.is_file():
+                meta = {**_json_of(str(beside), str(beside)), **meta}
+    return options.name or name, content, meta
 
 
 def readable(path: str) -> Path:
@@ -1364,7 +1358,7 @@ def send_run(measured: Measured, number: int, session: str, options: argparse.Na
         "command": side.line,
         "finished_at": measured.ended_at.isoformat(),
     }
-    form = form_of(measured.result.name, measured.result, options, meta)
+    form = form_of(measured.result.name, measured.result, meta, options)
     given = dict(form.fields)
     own = {"started_at": measured.started_at.isoformat(), "session": session, **side.fields}
     if own.get("commit") and given.get("base_branch"):
