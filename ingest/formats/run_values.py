@@ -94,19 +94,16 @@ def errors_per_second(run: "RunValues") -> Sequence[str]:
     return ()
 
 
-Table = tuple[str, tuple[str, ...], tuple[tuple[float | None, ...], ...]]
-
-
 @dataclass(slots=True)
 class RunValues:
     """Readings by metric, other values by name, and the lines between which they stand.
 
     ``own`` are metrics that only this tool has, with unit and better direction: ``ns/op, lower``. ``names``
     are the places of values that the file names: see ``ToolSpec``. ``rows`` are what was printed of each
-    interval, metrics and counts alike; ``tables`` are others, by name, columns and rows; ``unnamed`` are
-    operations, names and texts of values without a place, with their lines; ``flags`` are the words of the
-    command line. ``facts`` are of all runs of the file, and ``operation`` is that of the lines below.
-    ``error`` is the first one of its lines, for which the run is left out.
+    interval, metrics and counts alike; ``tables`` are others; ``unnamed`` are operations, names and texts of
+    values without a place, with their lines; ``flags`` are the words of the command line. ``facts`` are of
+    all runs of the file, and ``operation`` is that of the lines below. ``error`` is the first one of its
+    lines, for which the run is left out.
     """
 
     tool: str
@@ -133,7 +130,7 @@ class RunValues:
     has_headed_rows: bool = False
     rows_beyond: int = 0
     limits: Limits = DEFAULT_LIMITS
-    tables: list[Table] = field(default_factory=list)
+    tables: list[Intervals] = field(default_factory=list)
     unnamed: list[tuple[str, str, str, int]] = field(default_factory=list)
     error: FormatError | None = None
 
@@ -288,8 +285,8 @@ class RunValues:
         """Return the table of the intervals, where any was printed, and those of ``tables``."""
         columns = tuple(dict.fromkeys(name for row in self.rows for name in row))
         rows = tuple(tuple(row.get(name) for name in columns) for row in self.rows)
-        of_run = [(self.tool.lower(), columns, rows)] if rows else []
-        return [Intervals(key, *table) for table in (*of_run, *self.tables)]
+        of_run = [Intervals(key, self.tool.lower(), columns, rows)] if rows else []
+        return [*of_run, *(replace(table, run=key) for table in self.tables)]
 
     def lacks(self, name: str) -> bool:
         """Return whether there is no such reading, and no such number of the run (``threads``)."""

@@ -16,8 +16,8 @@ from decimal import Decimal
 from benchdash.results.readings import LOWER, Reading
 from ingest.formats.cells import decimals
 from ingest.formats.outputs import missing
-from ingest.formats.report import FormatError
-from ingest.formats.run_values import RunValues, Table
+from ingest.formats.report import FormatError, Intervals
+from ingest.formats.run_values import RunValues
 from ingest.formats.tool_spec import PrintedLine, ToolSpec
 from ingest.formats.tools.go_ycsb import workload_of
 
@@ -243,20 +243,20 @@ def _is_over_time(entries: _Entries) -> bool:
     return any(not count.is_integer() for _, count, _ in entries)
 
 
-def _table(operation: str, entries: _Entries) -> Table:
+def _table(operation: str, entries: _Entries) -> Intervals:
     if _is_over_time(entries):
         times = tuple(
             (float(label.lstrip(">")) / 1000, float(Decimal(repr(average)).scaleb(-3)))
             for label, average, _ in entries
         )
-        return f"{operation} over time", ("time_s", "latency_avg"), times
+        return Intervals("", f"{operation} over time", ("time_s", "latency_avg"), times)
     # Each bucket is 1 ms wide, and the last (``>1000``) has no end.
     rows = tuple(
         (float(label.lstrip(">")), None if label.startswith(">") else float(label) + 1, count)
         for label, count, _ in entries
         if count
     )
-    return f"{operation} histogram", ("from_ms", "to_ms", "count"), rows
+    return Intervals("", f"{operation} histogram", ("from_ms", "to_ms", "count"), rows)
 
 
 def _lacking(
