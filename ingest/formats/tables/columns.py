@@ -90,6 +90,9 @@ class ColumnRole(Enum):
     LEFT_OUT = "left out"
 
 
+NAMING_ROLES = (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
+
+
 @dataclass(frozen=True, slots=True)
 class TableColumn:
     """A column and what it is.
@@ -144,12 +147,13 @@ class _Understanding:
         self.heads = heads_of(table.names)
         self.cells = [table.cells_of(index) for index in range(len(table.names))]
         self.quantities = [[_quantity(cell) for cell in cells] for cells in self.cells]
+        self.meanings = {head.meaning for head in self.heads}
+        self.cpu_times = cpu_columns(self._numbers_beside_metrics())
         self.warnings: list[str] = []
 
     def columns(self) -> Columns:
         self._check_names()
-        known = [column for index in range(len(self.heads)) if (column := self._column(index))]
-        found = self._with_cpu_times(known)
+        found = [column for index in range(len(self.heads)) if (column := self._column(index))]
         found = self._with_names_of_rows(found)
         found = self._with_comments(found)
         found = list(self._with_metrics_of_parts(found))
@@ -165,6 +169,14 @@ class _Understanding:
         for index, name in enumerate(self.table.names):
             if not name and index and self.cells[index]:
                 raise FormatError(f"column {index + 1} has no name", self.table.line)
+
+    def _numbers_beside_metrics(self) -> dict[str, list[float]]:
+        """Return the figures of each column that names no metric and has one in every row."""
+        return {
+            in_english(head.text): [one.value for one in self._numbers(index)]
+            for index, head in enumerate(self.heads)
+            if head.is_unknown and len(self._numbers(index)) == len(self.table.rows)
+        }
 
     def _is_numeric(self, index: int) -> bool:
         return bool(self.quantities[index]) and None not in self.quantities[index]
@@ -216,28 +228,23 @@ class _Understanding:
         if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
             meaning = "threads"
         is_text = bool(self.cells[index]) and not self._is_numeric(index)
-        if meaning == "threads" and is_text and self._counts_elsewhere(head):
-            return self._text(index, head)
         if meaning == "threads":
             counting = [one for one in self.heads if one.meaning == "threads"]
-            first = min(counting, key=lambda one: thread_word_rank(one.text))
-            if first is not head and thread_word_rank(first.text) < thread_word_rank(head.text):
+            if is_text and any(one is not head for one in counting):
+                return self._text(index, head)
+            if any(thread_word_rank(one.text) < thread_word_rank(head.text) for one in counting):
                 return TableColumn(index, head.text, ColumnRole.SETTING)
         return TableColumn(index, head.text, ColumnRole.FACT, fact=meaning)
 
-    def _counts_elsewhere(self, head: ColumnHead) -> bool:
-        return any(one.meaning == "threads" and one is not head for one in self.heads)
-
     def _names_values(self) -> bool:
         """Return whether what stands under ``value`` is measured, and not what a setting was given."""
-        meanings = {head.meaning for head in self.heads}
-        return not meanings.isdisjoint({"metric", "unit"}) or not any(head.named for head in self.heads)
+        return not self.meanings.isdisjoint({"metric", "unit"}) or not any(head.named for head in self.heads)
 
     def _text(self, index: int, head: ColumnHead) -> TableColumn:
         texts = [str(cell) for cell in self.cells[index]]
         name = head.text
         self._refuse_numbers(index, head, texts)
-        if texts and all(map(_time_of, texts)) and not any(one.meaning == "time" for one in self.heads):
+        if texts and all(map(_time_of, texts)) and "time" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="time")
         is_vague = _measures(name) and any(_DIGIT.search(text) for text in texts)
         is_vague = is_vague or (bool(texts) and all(map(_CLOCK.fullmatch, texts)))
@@ -246,11 +253,12 @@ class _Understanding:
         if head.is_derived or (texts and all(_is_change(text) for text in texts)):
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
         has_workloads = bool(texts) and all(_is_workload(text) for text in texts)
-        if has_workloads and not any(one.meaning == "workload" for one in self.heads):
+        if has_workloads and "workload" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="workload")
-        has_products = head.is_database and not any(one.meaning == "product" for one in self.heads)
-        names_one = not any(one.meaning == "product" for one in self.heads) and any(map(_is_product, texts))
-        if names_one or (has_products and any(said_by(text).product for text in texts)):
+        names_products = any(map(_is_product, texts)) or (
+            head.is_database and any(said_by(text).product for text in texts)
+        )
+        if names_products and "product" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="product")
         return TableColumn(index, name, ColumnRole.TEXT)
 
@@ -269,8 +277,10 @@ class _Understanding:
 
     def _column_of_numbers(self, index: int, head: ColumnHead) -> TableColumn:
         name, numbers = head.text, self._numbers(index)
+        if cpu_time := self.cpu_times.get(in_english(name)):
+            return TableColumn(index, name, ColumnRole.VALUE, metric=Metric(cpu_time))
         counts_repetitions = name.casefold() == "run" and self._is_whole(index)
-        if counts_repetitions and not any(one.meaning == "repetition" for one in self.heads):
+        if counts_repetitions and "repetition" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="repetition")
         is_identity = _IDENTITY.fullmatch(name) and not names_cpu_time(name)
         if head.is_note or _CPU_SECONDS.fullmatch(name) or is_identity:
@@ -320,60 +330,31 @@ class _Understanding:
             and values == [one + first for one in counts]
         )
 
-    def _with_cpu_times(self, found: list[TableColumn]) -> list[TableColumn]:
-        """Return the columns, with those that hold CPU times for metrics."""
-        own = [column for column in found if column.metric and column.metric.is_own]
-        named = {column.metric.name for column in found if column.metric}
-        numbers = {
-            in_english(column.name): [one.value for one in self._numbers(column.index)]
-            for column in own
-            if len(self.cells[column.index]) == len(self.table.rows)
-        }
-        times = {name: Metric(metric) for name, metric in cpu_columns(numbers).items() if metric not in named}
-        return [
-            replace(column, metric=times[in_english(column.name)])
-            if column in own and in_english(column.name) in times
-            else column
-            for column in found
-        ]
-
     def _with_names_of_rows(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, the first of them a setting where nothing else names the rows."""
-        first = found[0] if found else None
         names_rows = any(
             column.role in (ColumnRole.TEXT, ColumnRole.SETTING)
             or (column.role is ColumnRole.FACT and column.fact not in {"count", "seconds", "error"})
             for column in found
         )
-        if (
-            first is None
-            or names_rows
-            or first.role is not ColumnRole.VALUE
-            or not (first.metric and first.metric.is_own)
-        ):
+        if names_rows or not found or not (metric := found[0].metric) or not metric.is_own:
             return found
-        if first.metric.is_declared and self.heads[first.index].is_declared:
+        if metric.is_declared and self.heads[found[0].index].is_declared:
             return found
-        return [replace(first, role=ColumnRole.SETTING, metric=None), *found[1:]]
+        return [replace(found[0], role=ColumnRole.SETTING, metric=None), *found[1:]]
 
     def _with_comments(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, with remarks and signs such as ``✅`` that no row needs for notes."""
         last = max((one.index for one in found if one.role is ColumnRole.VALUE), default=len(self.cells))
         for place, column in enumerate(found if len(found) <= _MAX_COMMENTED else ()):
-            if column.role is not ColumnRole.TEXT or not self._is_comment(
+            is_comment = column.role is ColumnRole.TEXT and self._is_comment(
                 column, is_last=column.index > last
+            )
+            naming = [one for one in found if one.role in NAMING_ROLES and one.index != column.index]
+            if is_comment and len({self._identity(row.cells, naming) for row in self.table.rows}) == len(
+                self.table.rows
             ):
-                continue
-            naming = [
-                one
-                for one in found
-                if one.role in (ColumnRole.FACT, ColumnRole.SETTING, ColumnRole.TEXT)
-                and one.index != column.index
-            ]
-            identities = [self._identity(row.cells, naming) for row in self.table.rows]
-            if len(set(identities)) == len(identities):
-                note = replace(column, role=ColumnRole.NOTE)
-                found = [*found[:place], note, *found[place + 1 :]]
+                found = [*found[:place], replace(column, role=ColumnRole.NOTE), *found[place + 1 :]]
         return found
 
     def _is_comment(self, column: TableColumn, *, is_last: bool) -> bool:
@@ -441,7 +422,7 @@ class _Understanding:
 
     def _refuse_moments(self, found: Sequence[TableColumn]) -> None:
         """Raise FormatError where a clock tells rows apart: they are moments of one run, and no runs."""
-        naming = [one for one in found if one.role in (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)]
+        naming = [one for one in found if one.role in NAMING_ROLES]
         clocks = [one for one in found if one.role is ColumnRole.VALUE and is_of_time(one.name)]
         for clock in clocks if self.table.rows else ():
             times: dict[object, list[float]] = {}

@@ -1,7 +1,7 @@
 """Columns beside a rate that say what the machine did meanwhile: ``User, System, Idle, smtx, icsw, sycl``."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 _NAMES = {
     "cpu_user": ("user", "usr", "us"),
@@ -12,14 +12,6 @@ _NAMES = {
 _TIMES = {name: metric for metric, names in _NAMES.items() for name in names}
 _WHOLE, _ROUNDING = 100, 2
 _OF_VMSTAT = frozenset({"us", "sy"})
-# What mpstat and vmstat count, of Solaris and of Linux. Of a bare number of these nobody can say whether it
-# is for each second, CPU, or transaction.
-_COUNTERS = frozenset(
-    {
-        *("minf", "mjf", "xcal", "intr", "ithr", "in", "csw", "cs", "icsw", "migr", "smtx", "srw", "syscl"),
-        *("sycl", "syscalls", "interrupts"),
-    }
-)
 
 
 def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
@@ -42,11 +34,6 @@ def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
 
 def names_cpu_time(name: str) -> bool:
     return _word(name) in _TIMES
-
-
-def counters(names: Iterable[str]) -> set[str]:
-    """Return the names of columns that an operating system counted."""
-    return {name for name in names if _word(name) in _COUNTERS}
 
 
 def _word(name: str) -> str:

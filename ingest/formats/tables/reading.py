@@ -12,6 +12,7 @@ from ingest.formats.headings import Said, product_and_version, said_by
 from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError, ParsedRun
 from ingest.formats.tables.columns import (
+    NAMING_ROLES,
     ColumnRole,
     Columns,
     TableColumn,
@@ -41,7 +42,6 @@ _REPETITION = re.compile(
 )
 # A point before three digits may part thousands.
 _MAY_HAVE_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
-_NAMING_ROLES = (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
 _SWITCHES = frozenset(
     {"on", "off", "yes", "no", "true", "false", "enabled", "disabled", "启用", "关闭", "开启"}
 )
@@ -142,7 +142,7 @@ class _Reading:
             yield own_metric_warning(metric, printed)
         for column in self.columns.all[:1]:
             gaps = [row.line for row in self.table.rows if is_empty(row.cells[column.index])]
-            if gaps and gaps[0] > self.table.rows[0].line and column.role in _NAMING_ROLES:
+            if gaps and gaps[0] > self.table.rows[0].line and column.role in NAMING_ROLES:
                 yield (
                     f"line {gaps[0]}: nothing stands under {column.name[:60]!r}; "
                     "if it is that of the row above, write it into each row"
@@ -228,7 +228,7 @@ class _RowCells:
     @property
     def label(self) -> str:
         """The cells that name the row, for a message."""
-        named = [column for column in self.columns.all if column.role in _NAMING_ROLES]
+        named = [column for column in self.columns.all if column.role in NAMING_ROLES]
         cells = (str(cell) for column in named if (cell := self._cell(column)) is not None)
         return next(cells, f"line {self.line}")
 
