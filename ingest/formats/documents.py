@@ -123,38 +123,40 @@ class _Reader:
         self._below_heading = 0
 
     def blocks(self) -> Iterator[DocumentBlock]:
-        window = _Window(self._lines)
-        for place, line in window:
-            first = line.lstrip()[:1]
-            if first not in _MARKS and _TABLE_MARK not in line:
-                continue
-            if len(line) > _MAX_MARKED_LENGTH:
-                continue
-            yield from self._block_at(place, line, window)
+        for place, line in enumerate(self._lines):
+            is_marked = line.lstrip()[:1] in _MARKS or _TABLE_MARK in line
+            if is_marked and place >= self._begin and len(line) <= _MAX_MARKED_LENGTH:
+                yield from self._block_at(place, line)
         yield from self._text_until(len(self._lines))
 
-    def _block_at(self, place: int, line: str, window: "_Window") -> Iterator[DocumentBlock]:
+    def _block_at(self, place: int, line: str) -> Iterator[DocumentBlock]:
         """Yield the blocks that are known with this line, and go on behind them."""
-        if title := _heading_of(line, window):
+        above, below = self._line(place - 1), self._line(place + 1)
+        if title := _heading_of(line, above, below):
             yield from self._text_until(place - title.lines_above)
             self._open_heading(title, place)
         elif (fence := _FENCE.fullmatch(line)) and _is_fence(fence):
+            closing = rf"\s*{fence['marks'][0]}{{{len(fence['marks'])},}}\s*"
             yield from self._text_until(place)
-            yield self._code(place, window, _closing_fence(fence["marks"]), fence["language"].strip())
+            yield self._closed_block(BlockKind.CODE, place, re.compile(closing), fence["language"].strip())
         elif _HTML_CODE.fullmatch(line):
             yield from self._text_until(place)
-            yield self._code(place, window, _HTML_CODE_END, "")
-        elif _ASCIIDOC_LIMIT.fullmatch(line) and _ASCIIDOC_BLOCK.fullmatch(window.above):
-            language = _ASCIIDOC_LANGUAGE.match(window.above)
+            yield self._closed_block(BlockKind.CODE, place, _HTML_CODE_END)
+        elif _ASCIIDOC_LIMIT.fullmatch(line) and _ASCIIDOC_BLOCK.fullmatch(above):
+            language = _ASCIIDOC_LANGUAGE.match(above)
             yield from self._text_until(place)
-            limit = re.compile(re.escape(line.strip()) + r"\s*")
-            yield self._code(place, window, limit, language["language"] if language else "")
+            yield self._closed_block(
+                BlockKind.CODE, place, _limit_like(line), language["language"] if language else ""
+            )
         elif _ASCIIDOC_TABLE.fullmatch(line):
             yield from self._text_until(place)
-            yield self._asciidoc_table(place, line.strip(), window)
-        elif _TABLE_MARK in line and _is_delimiter(window.below) and not _is_delimiter(line):
+            yield self._closed_block(BlockKind.TABLE, place, _limit_like(line))
+        elif _TABLE_MARK in line and _is_delimiter(below) and not _is_delimiter(line):
             yield from self._text_until(place)
-            yield self._table(place, window)
+            yield self._table(place)
+
+    def _line(self, place: int) -> str:
+        return self._lines[place] if 0 <= place < len(self._lines) else ""
 
     def _text_until(self, stop: int) -> Iterator[DocumentBlock]:
         lines = self._lines[self._begin : stop]
@@ -162,43 +164,28 @@ class _Reader:
             yield DocumentBlock(BlockKind.TEXT, self._begin + 1, lines, self._titles())
         self._begin = max(stop, self._begin)
 
-    def _code(self, place: int, window: "_Window", closing: re.Pattern[str], language: str) -> DocumentBlock:
+    def _closed_block(
+        self, kind: BlockKind, place: int, closing: re.Pattern[str], language: str = ""
+    ) -> DocumentBlock:
+        """Return the block between the line at ``place`` and the one that closes it, or the end."""
         caption = self._caption(place)
-        stop, is_closed = len(self._lines), False
-        for inner, line in window:
-            if len(line) <= _MAX_MARKED_LENGTH and closing.fullmatch(line):
-                stop, is_closed = inner, True
-                break
+        inner = (self._lines[at] for at in range(place + 1, len(self._lines)))
+        closes = (len(line) <= _MAX_MARKED_LENGTH and closing.fullmatch(line) for line in inner)
+        ends = (at for at, is_end in enumerate(closes, start=place + 1) if is_end)
+        stop = next(ends, len(self._lines))
+        is_closed = stop < len(self._lines)
         self._begin = self._below_heading = stop + is_closed
-        return DocumentBlock(
-            BlockKind.CODE,
-            place + 2,
-            self._lines[place + 1 : stop],
-            self._titles(),
-            caption,
-            language.split(maxsplit=1)[0].strip("{}.") if language else "",
-            is_closed,
-        )
+        name = language.split(maxsplit=1)[0].strip("{}.") if language else ""
+        lines = self._lines[place + 1 : stop]
+        return DocumentBlock(kind, place + 2, lines, self._titles(), caption, name, is_closed)
 
-    def _table(self, place: int, window: "_Window") -> DocumentBlock:
+    def _table(self, place: int) -> DocumentBlock:
         caption = self._caption(place)
         stop = place + 1
-        while _TABLE_MARK in window.below or _is_delimiter(window.below):
-            stop = next(window)[0] + 1
+        while _TABLE_MARK in self._line(stop) or _is_delimiter(self._line(stop)):
+            stop += 1
         self._begin = self._below_heading = stop
         return DocumentBlock(BlockKind.TABLE, place + 1, self._lines[place:stop], self._titles(), caption)
-
-    def _asciidoc_table(self, place: int, limit: str, window: "_Window") -> DocumentBlock:
-        """Return the table between two lines ``|===``: its rows stand in a line each."""
-        caption = self._caption(place)
-        stop, is_closed = len(self._lines), False
-        for inner, line in window:
-            if line.strip() == limit:
-                stop, is_closed = inner, True
-                break
-        self._begin = self._below_heading = stop + is_closed
-        lines = self._lines[place + 1 : stop]
-        return DocumentBlock(BlockKind.TABLE, place + 2, lines, self._titles(), caption, "", is_closed)
 
     def _open_heading(self, title: "_Title", place: int) -> None:
         while self._headings and self._headings[-1][0] >= title.level:
@@ -225,31 +212,6 @@ class _Reader:
         return tuple(found)
 
 
-class _Window:
-    """Goes over lines once, with the one above and the one below at hand."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._iterator = enumerate(lines)
-        self._next = next(self._iterator, None)
-        self._current = ""
-        self.above = ""
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        return self
-
-    def __next__(self) -> tuple[int, str]:
-        current = self._next
-        if current is None:
-            raise StopIteration
-        self.above, self._current = self._current, current[1]
-        self._next = next(self._iterator, None)
-        return current
-
-    @property
-    def below(self) -> str:
-        return self._next[1] if self._next else ""
-
-
 @dataclass(frozen=True, slots=True)
 class _Title:
     """A heading. ``lines_above`` of it stand above the line that shows it: the text above an underline."""
@@ -259,15 +221,14 @@ class _Title:
     lines_above: int = 0
 
 
-def _heading_of(line: str, window: _Window) -> _Title | None:
+def _heading_of(line: str, above: str, below: str) -> _Title | None:
     """Return the heading that ends with this line.
 
     Lines with one ``#`` that touch each other are comments, as tools and scripts write them.
     """
-    above = window.above
     if found := _HEADING.fullmatch(line):
         marks = found["marks"]
-        if marks == "#" and (_is_comment(above) or _is_comment(window.below)):
+        if marks == "#" and (_is_comment(above) or _is_comment(below)):
             return None
         title = found["title"].rstrip().rstrip(marks[0])
         return _title(len(marks), title)
@@ -302,8 +263,8 @@ def _is_fence(found: re.Match[str]) -> bool:
     return len(found["language"].split()) <= 3
 
 
-def _closing_fence(marks: str) -> re.Pattern[str]:
-    return re.compile(rf"\s*{marks[0]}{{{len(marks)},}}\s*")
+def _limit_like(line: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(line.strip())}\s*")
 
 
 def _is_delimiter(line: str) -> bool:
