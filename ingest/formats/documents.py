@@ -40,6 +40,8 @@ _EMPHASIS = re.compile(r"(?<!\w)(?P<mark>\*{1,3}|_{1,3}|~~)(?P<text>\S(?:.*?\S)?
 _MAX_EMPHASIS_LENGTH = 500
 # One within the other: _**both**_.
 _MAX_EMPHASES = 2
+_ESCAPED = re.compile(r"\\([^A-Za-z0-9\s])")
+_FOOTNOTE = re.compile(r"<sup>.{0,20}?</?sup>?", re.IGNORECASE)
 _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _ENTITIES = {"&nbsp;": " ", "&plusmn;": "±", "&micro;": "µ", "&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
@@ -90,12 +92,17 @@ def blocks_of_head(head: bytes) -> tuple[DocumentBlock, ...]:
     return tuple(document_blocks(with_plain_line_ends(head.decode("utf-8", "replace")).split("\n")))
 
 
-def table_cells(line: str) -> tuple[str, ...]:
-    """Return the cells of a row, without emphasis, links and the signs of code."""
-    text = line.strip().removeprefix("|")
-    if text.endswith("|") and not text.endswith("\\|"):
-        text = text[:-1]
-    return tuple(plain_text(cell.replace("\\|", "|")) for cell in _UNESCAPED_BAR.split(text))
+def table_cells(line: str, *, has_sides: bool = True) -> tuple[str, ...]:
+    """Return the cells of a row, without emphasis, links, footnotes and the signs of code.
+
+    ``has_sides`` is false of a table that is drawn with ``|`` between its cells alone.
+    """
+    inner = line
+    if has_sides:
+        inner = line.strip().removeprefix("|")
+        inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    cells = _UNESCAPED_BAR.split(inner)
+    return tuple(plain_text(_ESCAPED.sub(r"\1", _FOOTNOTE.sub("", cell))) for cell in cells)
 
 
 def plain_text(text: str) -> str:

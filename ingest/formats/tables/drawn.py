@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.formats.cells import is_missing, is_quantity, quantity
-from ingest.formats.documents import DocumentBlock, plain_text
+from ingest.formats.documents import DocumentBlock, table_cells
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import names_setting
 from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
@@ -23,14 +23,11 @@ from ingest.formats.tables.table import (
 _DRAWN = "|"
 _BORDER = frozenset("+-|: =\t")
 _FOOTER = re.compile(r"\(?([0-9]{1,9}) rows?(?:\)| in set\b.*)")
-_ESCAPED = re.compile(r"\\([^A-Za-z0-9\s])")
-_FOOTNOTE = re.compile(r"<sup>.{0,20}?</?sup>?", re.IGNORECASE)
 # 7,151 (7,056-7,301), 7,151 ± 42, 7,151 ✅
 _REMARK = re.compile(
     r"(?P<figure>[~\u2248]?[0-9][0-9.,]*(?:\s?(?:[kKM]|ms|[uµμ]s|s|%))?)\s*"
     r"(?:[(（][^()（）]*[)）]|(?:±|\+/-)\s*[0-9].*|[^\w\s%.,/:;\-–—~<>+()（）]+)"
 )
-_BAR = re.compile(r"(?<!\\)\|")
 
 
 _CUT = "what ends such a table is not there; if it was cut off, rows are missing"
@@ -95,7 +92,8 @@ def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> Table:
     numbered = enumerate(block.lines, start=block.line)
     drawn = [(number, line) for number, line in numbered if _DRAWN in line and not is_border(line)]
     has_sides = drawn[0][1].lstrip().startswith(_DRAWN) if drawn else True
-    cells = [(number, _cells(line, has_sides=has_sides)) for number, line in drawn]
+    cells = [(number, table_cells(line, has_sides=has_sides)) for number, line in drawn]
+    cells = [(number, tuple(cell.strip(" *\t") for cell in row)) for number, row in cells]
     names = tuple(name.rstrip(" :：") for name in cells[0][1]) if cells else ()
     rows = tuple(TableRow(number, row) for number, row in cells[1:] if any(row))
     above = lines[block.line - 2] if block.line > 1 else ""
@@ -168,19 +166,6 @@ def check_footer(text: str, line: int, rows: int) -> None:
     footer = _FOOTER.fullmatch(text.strip())
     if footer and int(footer[1]) != rows:
         raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)
-
-
-def _cells(line: str, *, has_sides: bool) -> tuple[str, ...]:
-    """Return the cells between ``|``, which mysql draws at both sides of a table too, and psql does not."""
-    inner = line
-    if has_sides:
-        inner = line.strip().removeprefix(_DRAWN)
-        inner = inner[:-1] if inner.endswith(_DRAWN) and not inner.endswith("\\|") else inner
-    return tuple(_plain(cell) for cell in _BAR.split(inner))
-
-
-def _plain(cell: str) -> str:
-    return plain_text(_ESCAPED.sub(r"\1", _FOOTNOTE.sub("", cell))).strip(" *\t")
 
 
 def _ends(block: DocumentBlock, lines: Sequence[str], *, has_sides: bool, rows: int) -> bool:
