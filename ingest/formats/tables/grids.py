@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from benchdash.results.readings import LOWER
-from ingest.formats.cells import is_number, quantity
+from ingest.formats.cells import Quantity, is_number, quantity, whole_number
 from ingest.formats.headings import is_count, product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
@@ -39,6 +39,7 @@ _UNIT_BEHIND = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[A-Za-zµ%/]{1,10})[)
 # The queries of TPC-H and TPC-DS are timed, mostly.
 _NUMBERED_QUERY = re.compile(r"(?:Q(?:uery)?[ .#]?[0-9]+[a-z]?|total|sum|geo.*)", re.IGNORECASE)
 _MAX_NAME_WORDS = 12
+_FACTORS = frozenset({"x", "×", "倍"})
 
 
 def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
@@ -127,32 +128,44 @@ def _time_in(units: Collection[str]) -> Metric | None:
 
 def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     head, *names = table.names
+    figures = [
+        [quantity(str(cell)) for cell in table.cells_of(index)] for index in range(1, len(table.names))
+    ]
     counts = [thread_count(name) for name in names]
     are_counts = any(counts) and all(
-        count is not None or head_of(name).is_derived or "%" in in_english(name) or _is_share(table, index)
-        for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1)
+        count is not None or head_of(name).is_derived or "%" in in_english(name) or _are_shares(column)
+        for name, count, column in zip(names, counts, figures, strict=True)
     )
-    names_of_rows = _names_of_rows(head, names)
-    if are_counts:
-        yield _label_beside_counts(table)
-    elif names_of_rows:
-        yield TableColumn(0, head, ColumnRole.FACT, fact=names_of_rows)
-    else:
-        labels = [str(row.cells[0]) for row in table.rows]
-        has_counts = counts_threads(head) or all(thread_count(one) and not is_count(one) for one in labels)
-        yield TableColumn(0, head, ColumnRole.FACT, fact="threads" if has_counts else "workload")
-    for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
-        is_derived = (head_of(name).is_derived and not is_version(name)) or (are_counts and count is None)
-        if is_derived or _is_change(table, index):
+    fact = _fact_of_rows(table, are_counts=are_counts)
+    yield TableColumn(0, head, ColumnRole.FACT if fact else ColumnRole.TEXT, fact=fact)
+    names_product = _names_of_rows(head, names) == ""
+    for index, (name, count, column) in enumerate(zip(names, counts, figures, strict=True), start=1):
+        is_derived = head_of(name).is_derived and not product_and_version(name)[1]
+        if is_derived or (are_counts and count is None) or _are_changes(column):
             yield TableColumn(index, name, ColumnRole.LEFT_OUT)
-        elif are_counts:
-            yield TableColumn(
-                index, name, ColumnRole.VALUE, metric=metric, threads=_threads(name, table.line)
-            )
+        elif are_counts and count is not None:
+            threads = whole_number(count, "the thread count", table.line)
+            yield TableColumn(index, name, ColumnRole.VALUE, metric=metric, threads=threads)
         else:
             yield TableColumn(
-                index, name, ColumnRole.VALUE, metric=metric, of=name, names_product=not names_of_rows
+                index, name, ColumnRole.VALUE, metric=metric, of=name, names_product=names_product
             )
+
+
+def _fact_of_rows(table: Table, *, are_counts: bool) -> str:
+    """Return what the first column names; an empty text where it is a configuration.
+
+    Beside thread counts it names products, or what its head says.
+    """
+    head, *names = table.names
+    labels = [str(row.cells[0]) for row in table.rows]
+    if not are_counts:
+        has_counts = counts_threads(head) or all(thread_count(one) and not is_count(one) for one in labels)
+        return _names_of_rows(head, names) or ("threads" if has_counts else "workload")
+    if heads_workloads(head):
+        return "workload"
+    is_unknown = bool(head) and head_of(head).meaning is None and not head_of(head).is_database
+    return "product" if not is_unknown or any(product_and_version(one)[1] for one in labels) else ""
 
 
 def _names_of_rows(head: str, names: Sequence[str]) -> str:
@@ -169,45 +182,15 @@ def _is_workload(name: str) -> bool:
     return said.workload is not None and said.product is None and said.version is None
 
 
-def _label_beside_counts(table: Table) -> TableColumn:
-    """Return the first column of a table of thread counts: products, or what its head says."""
-    head = table.names[0]
-    if heads_workloads(head):
-        return TableColumn(0, head, ColumnRole.FACT, fact="workload")
-    labels = [str(row.cells[0]) for row in table.rows]
-    is_unknown = bool(head) and not counts_threads(head) and head_of(head).meaning is None
-    has_versions = any(product_and_version(label)[1] for label in labels)
-    if is_unknown and not has_versions and not head_of(head).is_database:
-        return TableColumn(0, head, ColumnRole.TEXT)
-    return TableColumn(0, head, ColumnRole.FACT, fact="product")
+def _are_shares(figures: Sequence[Quantity | None]) -> bool:
+    return all(figure and figure.unit == "%" for figure in figures)
 
 
-def _threads(name: str, line: int) -> int:
-    count = thread_count(name)
-    if not count:
-        raise FormatError(f"the thread count is {name[:40]}, not a whole number from 1 to 1000000000", line)
-    return count
-
-
-def is_version(name: str) -> bool:
-    return product_and_version(name)[1] is not None
-
-
-def _is_share(table: Table, index: int) -> bool:
-    return all(found and found.unit == "%" for found in _quantities(table, index))
-
-
-def _is_change(table: Table, index: int) -> bool:
-    found = _quantities(table, index)
-    return (
-        bool(found)
-        and all(one and (one.sign or one.unit in {"x", "×", "倍"}) for one in found)
-        and all(one and (one.unit in {"%", "x", "×", "倍"}) for one in found)
+def _are_changes(figures: Sequence[Quantity | None]) -> bool:
+    """Return whether figures say how others changed: ``+12.3%``, ``1.5x``."""
+    return bool(figures) and all(
+        figure and (figure.unit in _FACTORS or (figure.sign and figure.unit == "%")) for figure in figures
     )
-
-
-def _quantities(table: Table, index: int) -> list:  # type: ignore[type-arg]
-    return [quantity(str(cell)) for cell in table.cells_of(index)]
 
 
 def _check(table: Table) -> None:
@@ -268,7 +251,7 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
             "the field counts"
         )
         return sent, workload, [said] if contradicts else []
-    if mention.lacks_unit and not _has_unit(table):
+    if mention.lacks_unit and not any(_units_of_cells(table.rows)):
         words = in_english(text)[mention.start : mention.end]
         return (
             mention.metric,
@@ -297,24 +280,17 @@ def _workload(name: str) -> str | None:
     return name if said.workload or said.rest else None
 
 
+def _units_of_cells(rows: Iterable[TableRow]) -> set[str]:
+    """Return the units behind figures, with an empty one where a figure has none."""
+    cells = (cell for row in rows for cell in row.cells[1:] if isinstance(cell, str))
+    return {figure.unit for cell in cells if (figure := quantity(cell))}
+
+
 def metric_of_cells(head: str, rows: Iterable[TableRow]) -> Metric | None:
     """Return the metric that all cells with numbers name: ``17,109 QPS``, or of queries ``12.1 s``."""
-    units = {
-        found.unit
-        for row in rows
-        for cell in row.cells[1:]
-        if isinstance(cell, str) and (found := quantity(cell)) and found.unit not in {"x", "×", "倍", "%"}
-    }
+    units = _units_of_cells(rows) - {*_FACTORS, "%"}
     named = metric_named(next(iter(units))) if len(units) == 1 else None
     return named or (_time_in(units) if heads_workloads(head) else None)
-
-
-def _has_unit(table: Table) -> bool:
-    return any(
-        isinstance(cell, str) and (found := quantity(cell)) and found.unit
-        for row in table.rows
-        for cell in row.cells[1:]
-    )
 
 
 def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:
