@@ -39,6 +39,7 @@ _UNIT_BEHIND = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[A-Za-zµ%/]{1,10})[)
 # The queries of TPC-H and TPC-DS are timed, mostly.
 _NUMBERED_QUERY = re.compile(r"(?:Q(?:uery)?[ .#]?[0-9]+[a-z]?|total|sum|geo.*)", re.IGNORECASE)
 _MAX_NAME_WORDS = 12
+_TIMES = re.compile(r"\b(?:time|latency|duration|runtime)s?\b", re.IGNORECASE)
 _FACTORS = frozenset({"x", "×", "倍"})
 
 
@@ -140,15 +141,16 @@ def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     yield TableColumn(0, head, ColumnRole.FACT if fact else ColumnRole.TEXT, fact=fact)
     names_product = _names_of_rows(head, names) == ""
     for index, (name, count, column) in enumerate(zip(names, counts, figures, strict=True), start=1):
-        is_derived = head_of(name).is_derived and not product_and_version(name)[1]
+        is_derived = (head_of(name).is_derived and not product_and_version(name)[1]) or _is_ratio(name)
         if is_derived or (are_counts and count is None) or _are_changes(column):
             yield TableColumn(index, name, ColumnRole.LEFT_OUT)
         elif are_counts and count is not None:
             threads = whole_number(count, "the thread count", table.line)
             yield TableColumn(index, name, ColumnRole.VALUE, metric=metric, threads=threads)
         else:
+            of = "" if len(names) == 1 and _TIMES.search(name) else name
             yield TableColumn(
-                index, name, ColumnRole.VALUE, metric=metric, of=name, names_product=names_product
+                index, name, ColumnRole.VALUE, metric=metric, of=of, names_product=names_product
             )
 
 
@@ -180,6 +182,12 @@ def _names_of_rows(head: str, names: Sequence[str]) -> str:
 def _is_workload(name: str) -> bool:
     said = said_by(name)
     return said.workload is not None and said.product is None and said.version is None
+
+
+def _is_ratio(name: str) -> bool:
+    """Return whether a name sets one version against another: ``8.4/8.0``."""
+    parts = name.split("/")
+    return len(parts) == 2 and all(product_and_version(part)[1] for part in parts)
 
 
 def _are_shares(figures: Sequence[Quantity | None]) -> bool:
