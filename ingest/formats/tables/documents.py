@@ -20,7 +20,7 @@ from ingest.formats.tables.drawn import (
     tells_results,
     times_statistics,
 )
-from ingest.formats.tables.entries import RunEntry, distinct_runs, identity
+from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, join_metrics
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
 from ingest.formats.tables.metric_words import Metric, title_mentions
@@ -225,7 +225,7 @@ def _report_of_several(tables: Sequence[Table], sent: Metric | None) -> ParsedRe
     if not read:
         raise refused[0]
     entries, of_headings = _under_headings(read)
-    runs = distinct_runs(_joined(entries))
+    runs = distinct_runs(join_metrics(entries))
     told = [warning for table, one in read for warning in (*one.warnings, *table.warnings)]
     return ParsedReport(
         runs, warnings=(*of_headings, *bounded(list(dict.fromkeys(told))), *bounded(warnings))
@@ -277,22 +277,6 @@ def _configuration(texts: Iterable[str]) -> str:
 def _numbered(entry: RunEntry, number: int) -> RunEntry:
     parts = [part for part in (entry.run.configuration, f"table {number}") if part]
     return replace(entry, run=replace(entry.run, configuration=", ".join(parts)))
-
-
-def _joined(entries: Sequence[RunEntry]) -> list[RunEntry]:
-    """Return the entries, those of one run joined where each measures something else."""
-    alike: defaultdict[object, list[RunEntry]] = defaultdict(list)
-    for entry in entries:
-        alike[identity(entry.run), entry.run.repetition, entry.run.started_at].append(entry)
-    joined: list[RunEntry] = []
-    for same in alike.values():
-        metrics = [reading.metric for entry in same for reading in entry.run.readings]
-        if len(set(metrics)) < len(metrics):
-            joined += same
-            continue
-        readings = tuple(reading for entry in same for reading in entry.run.readings)
-        joined.append(replace(same[0], run=replace(same[0].run, readings=readings)))
-    return joined
 
 
 # --- where the tables are ---------------------------------------------------------------------------------

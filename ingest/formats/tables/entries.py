@@ -1,6 +1,6 @@
 """From what the lines of a table tell to runs: put together, numbered, and with keys of their own."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -35,17 +35,18 @@ def distinct_runs(entries: Iterable[RunEntry]) -> tuple[ParsedRun, ...]:
 
 
 def join_metrics(entries: Iterable[RunEntry]) -> list[RunEntry]:
-    """Join entries of one reading each to entries of one run each.
+    """Join entries of one run that have different metrics.
 
-    The second line of a metric belongs to the second repetition of its run.
+    The second entry of a metric belongs to the second repetition of its run.
     """
-    times_seen: Counter[object] = Counter()
+    times_seen: defaultdict[object, int] = defaultdict(int)
     runs: dict[object, RunEntry] = {}
     for entry in entries:
         named = (identity(entry.run), entry.run.repetition, entry.run.started_at)
-        metric = entry.run.readings[0].metric
-        run = (named, times_seen[named, metric])
-        times_seen[named, metric] += 1
+        metrics = [(named, reading.metric) for reading in entry.run.readings]
+        number = max(times_seen[metric] for metric in metrics)
+        times_seen.update(dict.fromkeys(metrics, number + 1))
+        run = (named, number)
         if first := runs.get(run):
             readings = first.run.readings + entry.run.readings
             options = {**first.run.options, **entry.run.options}
