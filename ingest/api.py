@@ -33,8 +33,9 @@ from ingest import services
 from ingest.archives import services as archive_services
 from ingest.archives.plan import MAX_COMPANIONS
 from ingest.errors import FieldError, FieldsError, FileRefusedError
-from ingest.metadata.fields import ALL_FIELDS, FIELDS, NOT_TEXT, read_yes_or_no, unknown_field_warnings
+from ingest.metadata.fields import ALL_FIELDS, FIELDS
 from ingest.metadata.upload_metadata import form_values, read_form
+from ingest.metadata.values import NOT_TEXT, read_yes_or_no, unknown_field_warnings
 from ingest.models import Companion, RawFile, Upload
 from ingest.queries import (
     file_counts,

@@ -7,9 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.addresses import absolute
-from benchdash.results.pull_requests import MAX_NUMBER
 from ingest.archives.services import NOT_LOOKED_AT
-from ingest.metadata.fields import MAX_PATTERNS, MAX_REPETITION, MAX_TAGS, MAX_THREADS
+from ingest.metadata.fields import ALL_FIELDS, FIELD_OF, REQUIRED, FieldKind
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import RunSummary, copies_of, files_of, is_analysed, may_see_raw, run_summaries
 from ingest.receiving.imports import Received
@@ -26,85 +25,53 @@ class _AddressField(serializers.CharField):
         return absolute(self.view, value)
 
 
+def _declared(name: str, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
+    """Return the field of the schema that shows a field of an upload as it is declared."""
+    field = FIELD_OF[name]
+    about = f"required unless {field.required_unless} says it" if field.required_unless else field.about
+    options = {"required": False, "help_text": about, **options}
+    match field.kind:
+        case FieldKind.NUMBER:
+            return serializers.IntegerField(min_value=field.least, max_value=field.most, **options)
+        case FieldKind.YES_OR_NO:
+            return serializers.BooleanField(**options)
+        case FieldKind.TIME:
+            return serializers.DateTimeField(**options)
+        case FieldKind.COMMIT:
+            return serializers.RegexField("^[0-9a-fA-F]{7,40}$", **options)
+        case FieldKind.LIST:
+            return serializers.ListField(child=serializers.CharField(), max_length=field.most, **options)
+        case FieldKind.OBJECT:
+            return serializers.JSONField(**options)
+    return serializers.CharField(**options)
+
+
 class UploadRequestSerializer(serializers.Serializer[Any]):
     """What may be sent with a file. For the schema alone: ingest.metadata reads it."""
 
     file = serializers.FileField()
     project = serializers.SlugField(required=False, help_text="by default that of the token")
-    product = serializers.CharField(required=False, help_text="required unless the file says it")
-    version = serializers.CharField(required=False, help_text="required unless the file says it")
-    hardware = serializers.CharField(required=False, help_text="required unless meta says it")
-    workload = serializers.CharField(required=False, help_text="required unless the file says it")
-    threads = serializers.IntegerField(required=False, min_value=1, max_value=MAX_THREADS)
-    build = serializers.CharField(required=False)
-    control = serializers.BooleanField(
-        required=False, help_text="a build that never changes: it tells the speed of the machine alone"
-    )
-    commit = serializers.RegexField("^[0-9a-fA-F]{7,40}$", required=False)
-    committed_at = serializers.DateTimeField(required=False)
-    branch = serializers.CharField(required=False, help_text="without one it is a release")
-    pull_request = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MAX_NUMBER,
-        help_text="its runs are kept apart from all branches, as pull/<number>",
-    )
-    base_branch = serializers.CharField(required=False, help_text="where it is to be merged")
-    configuration = serializers.CharField(required=False, help_text="a name; 'default' without one")
-    counterpart = serializers.CharField(required=False)
-    started_at = serializers.DateTimeField(required=False, help_text="without one, the time of receipt")
-    repetition = serializers.IntegerField(required=False, min_value=0, max_value=MAX_REPETITION)
-    session = serializers.CharField(
-        required=False, help_text="runs of one version that were measured in one go count once"
-    )
-    tags = serializers.ListField(child=serializers.CharField(), required=False, max_length=MAX_TAGS)
-    notes = serializers.CharField(required=False)
-    options = serializers.JSONField(required=False, help_text="facts of the workload")
     configuration_file = serializers.FileField(required=False)
     companion = serializers.ListField(child=serializers.FileField(), required=False)
-    map = serializers.JSONField(
-        required=False,
-        help_text="column, benchmark or heading pattern to product, version, build, hardware, "
-        "configuration, workload",
-    )
-    meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
-    metric = serializers.CharField(
-        required=False, help_text="what the numbers of a plain table are: tps, p95 (us), rss_mb [MB, lower]"
-    )
-    metrics = serializers.JSONField(
-        required=False,
-        help_text="what the project's own metrics are: name to unit, direction, watched, smallest_change, "
-        "smallest_change_absolute, aggregation, kind",
-    )
-    format = serializers.CharField(required=False)
-    defaults = serializers.JSONField(
-        required=False, help_text="fields that hold where nothing else says them, not even the file"
-    )
-    pattern = serializers.CharField(
-        required=False,
-        help_text="which files of an archive, and what their paths mean; of a single file, its name",
-    )
-    path_map = serializers.JSONField(required=False, help_text="what parts of paths mean")
-    companion_pattern = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        max_length=MAX_PATTERNS,
-        help_text="files that go with the results of which the same names are the same",
-    )
     dry_run = serializers.BooleanField(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        return {**super().get_fields(), **{name: _declared(name) for name in ALL_FIELDS}}
 
 
 class UploadChangeSerializer(serializers.Serializer[Any]):
     """Any metadata of an upload; null takes a field back. For the schema alone."""
 
-    product = serializers.CharField(required=False, allow_null=True)
-    version = serializers.CharField(required=False, allow_null=True)
-    hardware = serializers.CharField(required=False, allow_null=True)
-    workload = serializers.CharField(required=False, allow_null=True)
     reason = serializers.CharField(required=False)
     preview = serializers.BooleanField(
         required=False, help_text="nothing is changed; the answer says what would be"
     )
+
+    def get_fields(self) -> dict[str, Any]:
+        return {
+            **{name: _declared(name, allow_null=True, help_text="") for name in REQUIRED},
+            **super().get_fields(),
+        }
 
 
 class RunSummarySerializer(serializers.Serializer[Any]):

@@ -14,8 +14,9 @@ from benchdash.celery import ring
 from benchdash.results.models import Measurement
 from ingest.errors import FieldError, FieldsError
 from ingest.masking import mask_text
-from ingest.metadata.fields import ALL_FIELDS, FIELDS, unknown_field_warnings
-from ingest.metadata.upload_metadata import Metadata, metadata_digest, read_metadata
+from ingest.metadata.fields import ALL_FIELDS, FIELDS, Metadata
+from ingest.metadata.upload_metadata import metadata_digest, read_metadata
+from ingest.metadata.values import unknown_field_warnings
 from ingest.models import Upload
 from ingest.queries import RunSummary, files_of_its_own, run_summaries, runs_of
 from ingest.receiving.bound_hardware import bound_metadata

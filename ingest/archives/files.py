@@ -19,8 +19,9 @@ from ingest.errors import FieldError, FieldsError, FileRefusedError
 from ingest.formats import FORMATS
 from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.source import HEAD_BYTES, Source
-from ingest.metadata.fields import ARCHIVE_FIELDS, read_json
+from ingest.metadata.fields import ARCHIVE_FIELDS
 from ingest.metadata.upload_metadata import read_metadata
+from ingest.metadata.values import read_json
 from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary
 from ingest.receiving.arrivals import Arrival, CompanionFile

@@ -26,7 +26,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from ingest.metadata.fields import FIELDS, MAX_PATTERN_LENGTH, in_case_of_a_slip
+from ingest.metadata.fields import FIELDS, MAX_PATTERN_LENGTH
+from ingest.metadata.values import in_case_of_a_slip
 
 ANY_FILE = "**/*"
 ANY_PART = "*"

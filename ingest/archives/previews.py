@@ -19,11 +19,10 @@ from ingest.archives.path_words import words_in
 from ingest.archives.plan import PlannedFile, bare_stem
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.sysbench.query_ratios import USUAL_WORKLOADS, likely_workloads
-from ingest.metadata.fields import FIELDS
+from ingest.metadata.fields import FIELDS, REQUIRED, Metadata
 from ingest.metadata.meta import read_meta
-from ingest.metadata.upload_metadata import Metadata, path_rules
+from ingest.metadata.upload_metadata import path_rules
 from ingest.receiving.parsing import parse
-from ingest.receiving.records import REQUIRED
 
 # What a preview always shows; other fields only where something gives them.
 SHOWN: Final = ("product", "version", "hardware", "workload", "threads")

@@ -31,7 +31,8 @@ from ingest.archives.previews import FolderPreview, preview
 from ingest.errors import FieldsError, FileRefusedError
 from ingest.formats.report import FormatError
 from ingest.masking import mask_text
-from ingest.metadata.upload_metadata import Metadata, metadata_from_json, path_rules
+from ingest.metadata.fields import Metadata
+from ingest.metadata.upload_metadata import metadata_from_json, path_rules
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import files_of_its_own
 from ingest.receiving import imports

@@ -1,11 +1,15 @@
-"""The single fields of an upload: what each may hold, and the sentence for what it may not."""
+"""The fields of an upload, each declared once: its meaning, its type, its limits, and how it is read.
 
-import json
-import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+The API's schema, the page's form and the checks are made from ``Metadata``.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from enum import Enum
+from functools import partial
+from typing import Any, Final
 
 from benchdash.results.branches import new_branch
 from benchdash.results.models import (
@@ -21,376 +25,285 @@ from benchdash.results.models import (
 )
 from benchdash.results.pull_requests import MAX_NUMBER
 from benchdash.results.sessions import SESSION_TAG
-from benchdash.results.wording import nearest
+from benchdash.results.wording import COUNTERPART
 from ingest.formats import FORMATS
-from ingest.formats.report import FormatError
-from ingest.formats.tables.metric_words import metric_of_sender
-from ingest.masking import mask_identity, mask_text
-from ingest.masking.token_shapes import token_in
+from ingest.masking import mask_text
+from ingest.metadata.values import (
+    as_identity,
+    choice_of,
+    commit_of,
+    line_of,
+    list_of,
+    metric_of,
+    name_of,
+    notes_of,
+    number_between,
+    object_of,
+    path_map_of,
+    positive,
+    read_yes_or_no,
+    shortened,
+    time_of,
+)
 
-MAX_THREADS = 1_000_000
-MAX_REPETITION = 2**31 - 1
-MAX_TAGS = 50
-MAX_PATTERNS = 20
-MAX_PATTERN_LENGTH = 500
-MAX_METRIC_LENGTH = 150
-# What no database stores.
-NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
-# What one column, benchmark or heading of a file may be said to be.
-MAPPED = ("product", "version", "build", "hardware", "configuration", "workload")
+MAX_PATTERN_LENGTH: Final = 500
+_MAX_THREADS: Final = 1_000_000
+_MAX_REPETITION: Final = 2**31 - 1
+_MAX_TAGS: Final = 50
+_MAX_TAG_LENGTH: Final = 100
+_MAX_PATTERNS: Final = 20
 
-# What may be said for where neither the sender's other words nor the file say it.
-MAY_BE_DEFAULTS = (*MAPPED, "branch", "counterpart", "tags", "map")
+# Fields that a sender may give to a single column, benchmark or heading of a file.
+MAPPED: Final = ("product", "version", "build", "hardware", "configuration", "workload")
+# Fields that may be given for where neither the sender's other words nor the file say them.
+MAY_BE_DEFAULTS: Final = (*MAPPED, "branch", "counterpart", "tags", "map")
 
-_MAX_NOTES_LENGTH = 20_000
-_MAX_TAG_LENGTH = 100
-_MAX_ENTRIES = 2_000
-_MAX_DEPTH = 20
-_MAX_WARNINGS = 10
-_MIN_YEAR, _MAX_YEAR = 1970, 2200
 
-# What no name holds: control characters, those that turn the direction of what follows, and what took the
-# place of bytes that are no UTF-8.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
-_COMMIT = re.compile(r"[0-9a-f]{7,40}")
-_YES_AND_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}
-_WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,18}\s*", re.ASCII)
+_Reader = Callable[[Any], Any]
+
+
+class FieldKind(Enum):
+    """The type of a field's values, by which schema and form show it."""
+
+    NAME = "name"  # of something that the project may know already
+    LINE = "line"
+    TEXT = "text"
+    COMMIT = "commit"
+    NUMBER = "number"
+    TIME = "time"
+    YES_OR_NO = "yes or no"
+    FORMAT = "format"
+    LIST = "list"  # may be given several times
+    OBJECT = "object"  # JSON
+
+
+@dataclass(frozen=True, slots=True)
+class UploadField:
+    """The declaration of a field.
+
+    ``required_unless`` says who may say it instead. ``most`` is the highest number, or the length of a list.
+    ``suggests`` names the field whose values in the project may be meant, where that is another one.
+    """
+
+    kind: FieldKind
+    read: _Reader
+    about: str = ""
+    label: str = ""
+    example: str = ""
+    required_unless: str = ""
+    suggests: str = ""
+    least: int = 0
+    most: int | None = None
+    is_of_archive: bool = False
+
+
+def _field(kind: FieldKind, read: _Reader, about: str = "", **options: Any) -> Any:
+    """Declare a field of ``Metadata``, which is empty where it was not given."""
+    metadata = {"field": UploadField(kind, read, about, **options)}
+    match kind:
+        case FieldKind.OBJECT:
+            return dataclasses.field(default_factory=dict, metadata=metadata)
+        case FieldKind.LIST:
+            return dataclasses.field(default=(), metadata=metadata)
+    return dataclasses.field(default=None, metadata=metadata)
+
+
+_line: Final = partial(_field, FieldKind.LINE)
+_time: Final = partial(_field, FieldKind.TIME, time_of, example="2026-11-20T15:56:28Z")
+_object: Final = partial(_field, FieldKind.OBJECT)
+
+
+def _name(model: Any, column: str = "name", about: str = "", **options: Any) -> Any:
+    return _field(FieldKind.NAME, name_of(_longest(model, column)), about, **options)
+
+
+def _branch(model: Any, column: str, about: str, **options: Any) -> Any:
+    read = name_of(_longest(model, column))
+    return _field(FieldKind.NAME, lambda value: new_branch(read(value)), about, example="main", **options)
+
+
+def _number(least: int, most: int, about: str = "") -> Any:
+    return _field(FieldKind.NUMBER, number_between(least, most), about, least=least, most=most)
+
+
+def _lines(read: _Reader, most: int, about: str = "", **options: Any) -> Any:
+    return _field(FieldKind.LIST, list_of(read, most), about, most=most, **options)
+
+
+def _longest(model: Any, column: str = "name") -> int:
+    longest: int = model._meta.get_field(column).max_length
+    return longest
+
+
+def _map(value: Any) -> dict[str, dict[str, Any]]:
+    """Read entries such as ``{"A-*": {"product": "A", "version": "16"}}``."""
+    for pattern in object_of(value):
+        as_identity(pattern)
+    return _entries(value, {name: FIELD_OF[name].read for name in MAPPED}, "column")
+
+
+def _metrics(value: Any) -> dict[str, dict[str, Any]]:
+    """Read entries such as ``{"rss_mb": {"unit": "MB", "direction": "lower"}}``."""
+    read = name_of(_longest(ProjectMetric))
+    entries = _entries(value, _METRIC_READERS, "metric")
+    named: dict[str, dict[str, Any]] = {}
+    for name, entry in entries.items():
+        try:
+            named[read(name)] = entry
+        except ValueError as error:
+            raise ValueError(f"'{shortened(name)}': {error}") from None
+    return named
+
+
+def _entries(value: Any, readers: Mapping[str, _Reader], noun: str) -> dict[str, dict[str, Any]]:
+    """Read a JSON object of objects with these keys. Raises ValueError."""
+    entries: dict[str, dict[str, Any]] = {}
+    for name, given in object_of(value).items():
+        if not isinstance(given, Mapping):
+            raise ValueError(f"must give a JSON object for '{shortened(name)}'")  # noqa: TRY004
+        if unknown := [key for key in given if key not in readers]:
+            raise ValueError(
+                f"'{shortened(name)}' gives '{shortened(unknown[0])}'; "
+                f"a {noun} can be given {', '.join(readers)}"
+            )
+        entries[name] = {}
+        for key, inner in given.items():
+            if inner in (None, ""):
+                continue
+            try:
+                entries[name][key] = readers[key](inner)
+            except ValueError as error:
+                raise ValueError(f"'{shortened(name)}': {key} {error}") from None
+    return entries
+
+
+def _defaults(value: Any) -> dict[str, Any]:
+    given = {name: inner for name, inner in object_of(value).items() if inner not in (None, "")}
+    if unknown := [name for name in given if name not in MAY_BE_DEFAULTS]:
+        raise ValueError(f"gives '{shortened(unknown[0])}'; it may give {', '.join(MAY_BE_DEFAULTS)}")
+    read = {name: FIELD_OF[name].read(inner) for name, inner in given.items()}
+    return {name: tuple(map(mask_text, inner)) if name == "tags" else inner for name, inner in read.items()}
+
+
+_METRIC_READERS: Final[Mapping[str, _Reader]] = {
+    "unit": name_of(_longest(ProjectMetric, "unit")),
+    "direction": choice_of(Series.Direction.values),
+    "watched": read_yes_or_no,
+    "smallest_change": positive,
+    "smallest_change_absolute": positive,
+    "aggregation": choice_of(ProjectMetric.Aggregation.values),
+    "kind": choice_of(ProjectMetric.Kind.values),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The fields of an upload as its sender gave them, masked; None and empty is what was not given.
+
+    ``meta`` stays as it was sent: ingest.metadata.meta reads it when the file is imported. The fields of
+    archives say how the names of files are read; the others hold for a file, or for every file in an archive.
+    """
+
+    product: str | None = _name(Product, example="MariaDB", required_unless="the file")
+    version: str | None = _name(ServerVersion, "version", example="10.11.7", required_unless="the file")
+    hardware: str | None = _name(Hardware, example="bench-01", required_unless="meta")
+    workload: str | None = _name(Workload, example="oltp_read_only", required_unless="the file")
+    threads: int | None = _number(1, _MAX_THREADS, "the number that the tool printed wins")
+    started_at: datetime | None = _time("without one, the time of receipt")  # noqa: RUF009
+    build: str | None = _name(
+        ServerVersion, "build", "a flavour of the version, such as debug or asan", example="debug"
+    )
+    branch: str | None = _branch(Run, "branch", "without one it is a release")
+    pull_request: int | None = _number(
+        1, MAX_NUMBER, "its number; its runs are kept apart from all branches, as pull/<number>"
+    )
+    base_branch: str | None = _branch(
+        PullRequest, "base_branch", "where the pull request is to be merged", suggests="branch"
+    )
+    commit: str | None = _field(FieldKind.COMMIT, commit_of, "7 to 40 hex digits")
+    committed_at: datetime | None = _time()  # noqa: RUF009
+    configuration: str | None = _name(
+        Configuration,
+        about="the name of a set of settings, 'default' without one; its file goes beside it",
+        example="default",
+    )
+    counterpart: str | None = _name(
+        Run, "counterpart", "the server behind a connector", example="MariaDB 10.11.19", label=COUNTERPART
+    )
+    repetition: int | None = _number(0, _MAX_REPETITION)
+    format: str | None = _field(FieldKind.FORMAT, choice_of(FORMATS, "must be one of {1}"))
+    control: bool | None = _field(
+        FieldKind.YES_OR_NO,
+        read_yes_or_no,
+        "a build that never changes: it tells the speed of the machine alone",
+    )
+    session: str | None = _line(
+        name_of(_MAX_TAG_LENGTH - len(SESSION_TAG)),
+        "runs of one version that were measured in one go count once",
+        example="monday-2",
+    )
+    tags: tuple[str, ...] = _lines(name_of(_MAX_TAG_LENGTH), _MAX_TAGS, example="nightly, cold")
+    notes: str | None = _field(FieldKind.TEXT, notes_of)
+    options: Mapping[str, Any] = _object(object_of, 'facts of the workload, such as {"tables": 4}')
+    metric: str | None = _line(
+        metric_of, "what the numbers of a plain table are: tps, p95 (us), rss_mb [MB, lower]", example="tps"
+    )
+    metrics: Mapping[str, Mapping[str, Any]] = _object(
+        _metrics, f"what the project's own metrics are: name to {', '.join(_METRIC_READERS)}"
+    )
+    map: Mapping[str, Mapping[str, str]] = _object(
+        _map, f"column, benchmark or heading pattern to {', '.join(MAPPED)}"
+    )
+    meta: Mapping[str, Any] = _object(
+        object_of, "any of these fields, and what else is known; the fields win"
+    )
+    defaults: Mapping[str, Any] = _object(
+        _defaults, "fields that hold where nothing else says them, not even the file"
+    )
+    pattern: str | None = _line(
+        line_of(MAX_PATTERN_LENGTH),
+        "which files of an archive, and what their paths mean; of a single file, its name",
+        label="Path pattern",
+        is_of_archive=True,
+    )
+    path_map: Mapping[str, Any] = _object(path_map_of, "what parts of paths mean", is_of_archive=True)
+    companion_pattern: tuple[str, ...] = _lines(
+        line_of(MAX_PATTERN_LENGTH),
+        _MAX_PATTERNS,
+        "files that go with the results of which the same names are the same",
+        is_of_archive=True,
+    )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what was given, times in UTC: equal for equal metadata."""
+        given = {name: getattr(self, name) for name in ALL_FIELDS}
+        return {name: _plain(value) for name, value in given.items() if value not in (None, (), {})}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+FIELD_OF: Final[Mapping[str, UploadField]] = {
+    field.name: field.metadata["field"] for field in dataclasses.fields(Metadata)
+}
+ALL_FIELDS: Final = tuple(FIELD_OF)
+# How the names of files in an archive are read.
+ARCHIVE_FIELDS: Final = tuple(name for name, field in FIELD_OF.items() if field.is_of_archive)
+# What is said of a single file, or of every file in an archive.
+FIELDS: Final = tuple(name for name in FIELD_OF if name not in (*ARCHIVE_FIELDS, "defaults"))
+REQUIRED: Final = tuple(name for name, field in FIELD_OF.items() if field.required_unless)
+
+
+def fields_of_kind(kind: FieldKind) -> frozenset[str]:
+    return frozenset(name for name, field in FIELD_OF.items() if field.kind is kind)
 
 
 def read_field(name: str, value: Any) -> tuple[Any, str]:
     """Return a field's clean value and a warning, mostly empty. Raises ValueError with a sentence."""
-    if name in TIMES:
-        return _time(value)
-    return _READERS[name](value), ""
-
-
-def read_json(text: str) -> Any:
-    """Parse JSON. Raises ValueError with a sentence, also for numbers that no database stores."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"is not valid JSON: {error}") from None
-
-
-def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Flatten nested JSON to facts: ``{"a": {"b": 1}, "c": [1, 2]}`` is ``{"a.b": 1, "c": "1, 2"}``."""
-    return dict(_flat("", values))
-
-
-def unknown_field_warnings(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return a warning for each unknown name, with the one that was probably meant."""
-    known, unknown = list(known), list(names)
-    warnings = []
-    for name in unknown[:_MAX_WARNINGS]:
-        meant = in_case_of_a_slip(name, known)
-        warnings.append(mask_text(f"the field '{_shown(name)}' is not known and was ignored{meant}"))
-    if more := len(unknown) - _MAX_WARNINGS:
-        warnings += [f"{more} more unknown fields were ignored"] if more > 0 else []
-    return warnings
-
-
-def in_case_of_a_slip(name: str, known: Iterable[str], written: str = "{}") -> str:
-    """Return ``; did you mean 'version'?`` for a name that is nearly a known one, else nothing."""
-    near = nearest(name, known)
-    return f"; did you mean '{written.format(near[0])}'?" if near else ""
-
-
-def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _flat(f"{prefix}.{name}" if prefix else name, inner)
-    elif isinstance(value, list | tuple):
-        yield prefix, ", ".join(item if isinstance(item, str) else json.dumps(item) for item in value)
-    elif value is not None:
-        yield prefix, value
-
-
-def _longest(model: Any, name: str = "name") -> int:
-    longest: int = model._meta.get_field(name).max_length
-    return longest
-
-
-def _name(longest: int) -> Callable[[Any], str]:
-    """Return a reader of names: one line, without blanks at its ends or doubled ones."""
-
-    def read(value: Any) -> str:
-        if isinstance(value, int) and not isinstance(value, bool):
-            value = str(value)
-        if isinstance(value, float):
-            raise ValueError(f"must be a text in quotes: as a number, {value!r} may have lost digits")  # noqa: TRY004
-        if not isinstance(value, str):
-            raise ValueError("must be a text")  # noqa: TRY004 - it is the sender's value that is wrong
-        name = " ".join(value.split())
-        if _CONTROL.search(name):
-            raise ValueError("holds a character that is no text")
-        if len(name) > longest:
-            raise ValueError(f"has {len(name)} characters, more than {longest}")
-        if not name:
-            raise ValueError("is empty")
-        return as_identity(name)
-
-    return read
-
-
-def _branch(longest: int) -> Callable[[Any], str]:
-    read = _name(longest)
-    return lambda value: new_branch(read(value))
-
-
-def as_identity(name: str) -> str:
-    """Return a name as it is kept. Raises ValueError for one that holds a token: names are never masked."""
-    if token := token_in(name):
-        raise ValueError(
-            f"holds '{token[:4]}…', which has the shape of a token, and names are never masked: "
-            "say another name, and replace the token if it is one"
-        )
-    return mask_identity(name)
-
-
-def _notes(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("must be a text")  # noqa: TRY004
-    if NOT_TEXT.search(value):
-        raise ValueError("holds a character that is no text")
-    if len(value) > _MAX_NOTES_LENGTH:
-        raise ValueError(f"has {len(value)} characters, more than {_MAX_NOTES_LENGTH}")
-    return value.replace("\r\n", "\n").strip()
-
-
-def _number(lowest: int, highest: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
-            value = int(value)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
-            raise ValueError(f"must be a whole number between {lowest} and {highest:,}".replace(",", " "))
-        return value
-
-    return read
-
-
-def _commit(value: Any) -> str:
-    text = value.strip().lower() if isinstance(value, str) else ""
-    if not _COMMIT.fullmatch(text):
-        raise ValueError("must be 7 to 40 hex digits")
-    return text
-
-
-def _time(value: Any) -> tuple[datetime, str]:
-    """Return the time in UTC and, where it has no offset, a warning with a place for the field's name."""
-    example = "2026-11-20T15:56:28Z"
-    try:
-        time = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
-        is_naive = time.utcoffset() is None
-        time = time.replace(tzinfo=UTC) if is_naive else time.astimezone(UTC)
-    except (AttributeError, TypeError, ValueError, OverflowError):
-        raise ValueError(f"must be a time such as {example}") from None
-    if not _MIN_YEAR <= time.year <= _MAX_YEAR:
-        raise ValueError(f"must be a time such as {example}, between {_MIN_YEAR} and {_MAX_YEAR}")
-    return time, "'{}' has no offset and is taken as UTC" if is_naive else ""
-
-
-def _list(read_one: Callable[[Any], str], max_length: int) -> Callable[[Any], tuple[str, ...]]:
-    def read(value: Any) -> tuple[str, ...]:
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list | tuple):
-            raise ValueError("must be a list of texts")  # noqa: TRY004
-        if len(values) > max_length:
-            raise ValueError(f"are {len(values)}, more than {max_length}")
-        return tuple(map(read_one, values))
-
-    return read
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ValueError("must be a JSON object")  # noqa: TRY004
-    entries = _count_values(value, _MAX_DEPTH)
-    if entries > _MAX_ENTRIES:
-        raise ValueError(f"has {entries} entries, more than {_MAX_ENTRIES}")
-    return dict(value)
-
-
-def _count_values(value: Any, depth: int) -> int:
-    """Count the values in some JSON. Raises ValueError for what no database stores, or nested too deep."""
-    if depth == 0:
-        raise ValueError(f"is nested more than {_MAX_DEPTH} deep")
-    if isinstance(value, str) and NOT_TEXT.search(value):
-        raise ValueError("holds a character that is no text")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("holds a number that is too large")
-    if isinstance(value, Mapping):
-        names = sum(_count_values(name, depth) for name in value)
-        return max(names, sum(_count_values(inner, depth - 1) for inner in value.values()))
-    if isinstance(value, list | tuple):
-        return sum(_count_values(inner, depth - 1) for inner in value)
-    return 1
-
-
-def _path_map(value: Any) -> dict[str, Any]:
-    path_map = _object(value)
-    as_identity(json.dumps(path_map))
-    return path_map
-
-
-def _defaults(value: Any) -> dict[str, Any]:
-    given = {name: one for name, one in _object(value).items() if one not in (None, "")}
-    if unknown := [name for name in given if name not in MAY_BE_DEFAULTS]:
-        raise ValueError(f"gives '{_shown(unknown[0])}'; it may give {', '.join(MAY_BE_DEFAULTS)}")
-    read = {name: _READERS[name](one) for name, one in given.items()}
-    return {name: tuple(map(mask_text, one)) if name == "tags" else one for name, one in read.items()}
-
-
-def _map(value: Any) -> dict[str, dict[str, str]]:
-    mapped: dict[str, dict[str, str]] = {}
-    for pattern, given in _object(value).items():
-        as_identity(pattern)
-        if not isinstance(given, Mapping):
-            raise ValueError(f"must give a JSON object for '{_shown(pattern)}'")  # noqa: TRY004
-        if unknown := [name for name in given if name not in MAPPED]:
-            raise ValueError(
-                f"'{_shown(pattern)}' gives '{_shown(unknown[0])}'; a column can be given {', '.join(MAPPED)}"
-            )
-        mapped[pattern] = {}
-        for name, text in given.items():
-            if text in (None, ""):
-                continue
-            try:
-                mapped[pattern][name] = _READERS[name](text)
-            except ValueError as error:
-                raise ValueError(f"'{_shown(pattern)}': {name} {error}") from None
-    return mapped
-
-
-def _metric(value: Any) -> str:
-    text = as_identity(_text(MAX_METRIC_LENGTH)(value))
-    try:
-        metric_of_sender(text)
-    except FormatError as error:
-        raise ValueError(error.message) from None
-    return text
-
-
-def _metrics(value: Any) -> dict[str, dict[str, Any]]:
-    """Read what is said of metrics: ``{"rss_mb": {"unit": "MB", "direction": "lower"}}``."""
-    said: dict[str, dict[str, Any]] = {}
-    for name, given in _object(value).items():
-        if not isinstance(given, Mapping):
-            raise ValueError(f"must give a JSON object for '{_shown(name)}'")  # noqa: TRY004
-        if unknown := [key for key in given if key not in _METRIC_READERS]:
-            known = ", ".join(_METRIC_READERS)
-            raise ValueError(f"'{_shown(name)}' gives '{_shown(unknown[0])}'; a metric can be given {known}")
-        try:
-            metric = _METRIC_NAME(name)
-            said[metric] = {
-                key: _METRIC_READERS[key](one) for key, one in given.items() if one not in (None, "")
-            }
-        except ValueError as error:
-            raise ValueError(f"'{_shown(name)}': {error}") from None
-    return said
-
-
-def _one_of(choices: Iterable[str]) -> Callable[[Any], str]:
-    known = list(choices)
-
-    def read(value: Any) -> str:
-        if value not in known:
-            raise ValueError(f"'{_shown(value)}' is none of {', '.join(known)}")
-        return str(value)
-
-    return read
-
-
-def _positive(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
-        raise ValueError(f"'{_shown(value)}' is no number greater than 0")
-    return float(value)
-
-
-def _text(longest: int) -> Callable[[Any], str]:
-    """Return a reader of one line, which keeps the blanks within it."""
-
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or not value.strip() or _CONTROL.search(value):
-            raise ValueError("must be a line of text")
-        if len(value) > longest:
-            raise ValueError(f"has {len(value)} characters, more than {longest}")
-        return value.strip()
-
-    return read
-
-
-def read_yes_or_no(value: Any) -> bool:
-    """Return whether a text or a value of JSON says yes. Raises ValueError."""
-    answer = value if isinstance(value, bool) else _YES_AND_NO.get(str(value).strip().lower())
-    if answer is None:
-        raise ValueError("must be true or false")
-    return answer
-
-
-def _format(value: Any) -> str:
-    if not isinstance(value, str) or value not in FORMATS:
-        raise ValueError(f"must be one of {', '.join(FORMATS)}")
-    return value
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"holds {constant}, which is no number")
-
-
-def _shown(text: Any) -> str:
-    """Shorten a sender's text for a message, on one line."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))[:50]
-
-
-_METRIC_NAME = _name(_longest(ProjectMetric))
-_METRIC_READERS: dict[str, Callable[[Any], Any]] = {
-    "unit": _name(_longest(ProjectMetric, "unit")),
-    "direction": _one_of(Series.Direction.values),
-    "watched": read_yes_or_no,
-    "smallest_change": _positive,
-    "smallest_change_absolute": _positive,
-    "aggregation": _one_of(ProjectMetric.Aggregation.values),
-    "kind": _one_of(ProjectMetric.Kind.values),
-}
-JSON_FIELDS = frozenset({"options", "map", "meta", "metrics", "path_map", "defaults"})
-# They may be given several times.
-LIST_FIELDS = frozenset({"tags", "companion_pattern"})
-TIMES = ("committed_at", "started_at")
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "product": _name(_longest(Product)),
-    "version": _name(_longest(ServerVersion, "version")),
-    "hardware": _name(_longest(Hardware)),
-    "workload": _name(_longest(Workload)),
-    "threads": _number(1, MAX_THREADS),
-    "build": _name(_longest(ServerVersion, "build")),
-    "control": read_yes_or_no,
-    "commit": _commit,
-    "branch": _branch(_longest(Run, "branch")),
-    "pull_request": _number(1, MAX_NUMBER),
-    "base_branch": _branch(_longest(PullRequest, "base_branch")),
-    "configuration": _name(_longest(Configuration)),
-    "counterpart": _name(_longest(Run, "counterpart")),
-    "repetition": _number(0, MAX_REPETITION),
-    "tags": _list(_name(_MAX_TAG_LENGTH), MAX_TAGS),
-    "session": _name(_MAX_TAG_LENGTH - len(SESSION_TAG)),
-    "notes": _notes,
-    "options": _object,
-    "map": _map,
-    "meta": _object,
-    "metrics": _metrics,
-    "metric": _metric,
-    "format": _format,
-    "defaults": _defaults,
-    "pattern": _text(MAX_PATTERN_LENGTH),
-    "path_map": _path_map,
-    "companion_pattern": _list(_text(MAX_PATTERN_LENGTH), MAX_PATTERNS),
-}
-# How the names of files in an archive are read.
-ARCHIVE_FIELDS = ("pattern", "path_map", "companion_pattern")
-# What is said of a single file, or of every file in an archive.
-FIELDS = (*(name for name in _READERS if name not in (*ARCHIVE_FIELDS, "defaults")), *TIMES)
-ALL_FIELDS = (*FIELDS, "defaults", *ARCHIVE_FIELDS)
+    field = FIELD_OF[name]
+    return field.read(value) if field.kind is FieldKind.TIME else (field.read(value), "")

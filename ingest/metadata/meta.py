@@ -6,7 +6,8 @@ from typing import Any
 
 from ingest.errors import FieldError, FieldsError
 from ingest.metadata.configuration import Content, read_content, switches_of
-from ingest.metadata.fields import ARCHIVE_FIELDS, FIELDS, flatten, read_field
+from ingest.metadata.fields import ARCHIVE_FIELDS, FIELDS, read_field
+from ingest.metadata.values import flatten
 
 # They belong to the request and not to the file.
 _OF_THE_REQUEST = (

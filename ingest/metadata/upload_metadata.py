@@ -3,9 +3,8 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from django.utils import timezone
 
@@ -13,62 +12,13 @@ from ingest.archives.path_patterns import PathMap, PathPattern, PathRules, Patte
 from ingest.errors import FieldError, FieldsError
 from ingest.masking import IDENTITIES, mask_path_map, mask_said, mask_settings, mask_text
 from ingest.metadata.clocks import future_trouble
-from ingest.metadata.fields import (
-    ALL_FIELDS,
-    FIELDS,
-    JSON_FIELDS,
-    LIST_FIELDS,
-    TIMES,
-    read_field,
-    read_json,
-    unknown_field_warnings,
-)
+from ingest.metadata.fields import ALL_FIELDS, FIELDS, FieldKind, Metadata, fields_of_kind, read_field
 from ingest.metadata.meta import read_meta
+from ingest.metadata.values import read_json, unknown_field_warnings
 
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """The fields of an upload as its sender gave them, masked; None and empty is what was not given.
-
-    ``meta`` stays as it was sent: ingest.metadata.meta reads it when the file is imported. ``defaults`` are
-    fields that hold where nothing else says them, not even the file. The last three are
-    for archives, of which everything else holds for all files.
-    """
-
-    product: str | None = None
-    version: str | None = None
-    hardware: str | None = None
-    workload: str | None = None
-    threads: int | None = None
-    build: str | None = None
-    control: bool | None = None
-    commit: str | None = None
-    committed_at: datetime | None = None
-    branch: str | None = None
-    pull_request: int | None = None
-    base_branch: str | None = None
-    configuration: str | None = None
-    counterpart: str | None = None
-    started_at: datetime | None = None
-    repetition: int | None = None
-    tags: tuple[str, ...] = ()
-    session: str | None = None
-    notes: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    map: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    metric: str | None = None
-    format: str | None = None
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    pattern: str | None = None
-    path_map: Mapping[str, Any] = field(default_factory=dict)
-    companion_pattern: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what was given, times in UTC, tags sorted: equal for equal metadata."""
-        given = {name: getattr(self, name) for name in ALL_FIELDS}
-        return {name: _plain(value) for name, value in given.items() if value not in (None, (), {})}
+JSON_FIELDS: Final = fields_of_kind(FieldKind.OBJECT)
+_LIST_FIELDS: Final = fields_of_kind(FieldKind.LIST)
+_TIMES: Final = sorted(fields_of_kind(FieldKind.TIME))
 
 
 def metadata_from_json(stored: Mapping[str, Any]) -> Metadata:
@@ -104,7 +54,7 @@ def form_values(form: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list
     errors: list[FieldError] = []
     for name, given in form.items():
         texts = [text for text in dict.fromkeys(given) if text.strip()]
-        if name in LIST_FIELDS:
+        if name in _LIST_FIELDS:
             values[name] = texts
         elif len(texts) > 1:
             errors.append(FieldError(name[:50], "is given more than once, and differently"))
@@ -193,7 +143,7 @@ def of_single_file(metadata: Metadata, file_name: str) -> tuple[Metadata, list[s
 
 
 def _future_errors(prefix: str, read: Mapping[str, Any]) -> Iterator[FieldError]:
-    for name in TIMES:
+    for name in _TIMES:
         if name in read and (trouble := future_trouble(read[name], now=timezone.now())):
             yield FieldError(prefix + name, trouble)
 
@@ -221,11 +171,3 @@ def _masked(metadata: Metadata) -> Metadata:
         meta=mask_said(metadata.meta),
         path_map=mask_path_map(metadata.path_map),
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return list(value) if isinstance(value, tuple) else value

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from ingest.archives.containers import HEAD_BYTES, recognise
 from ingest.masking import mask_text
-from ingest.metadata.fields import ARCHIVE_FIELDS
-from ingest.metadata.upload_metadata import Metadata, metadata_digest, of_single_file
+from ingest.metadata.fields import ARCHIVE_FIELDS, Metadata
+from ingest.metadata.upload_metadata import metadata_digest, of_single_file
 from ingest.storage.raw_bytes import RawData
 
 _MAX_NAME = 255

@@ -11,9 +11,9 @@ from benchdash.accounts.models import Project, Token
 from benchdash.results.models import Hardware
 from benchdash.results.queries import ids_called
 from ingest.errors import FieldError, FieldsError
-from ingest.metadata.fields import read_field
+from ingest.metadata.fields import Metadata, read_field
 from ingest.metadata.meta import read_meta
-from ingest.metadata.upload_metadata import Metadata, metadata_from_json
+from ingest.metadata.upload_metadata import metadata_from_json
 from ingest.models import Upload
 from ingest.receiving.arrivals import Arrival
 

@@ -23,7 +23,8 @@ from benchdash.results.services import remove_runs_of
 from benchdash.results.stability import stall_rule
 from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.masking import MASK, mask_text
-from ingest.metadata.upload_metadata import Metadata, metadata_from_json
+from ingest.metadata.fields import Metadata
+from ingest.metadata.upload_metadata import metadata_from_json
 from ingest.models import ArchiveFile, Companion, RawFile, Upload
 from ingest.queries import RunSummary, other_forms
 from ingest.receiving.arrivals import CompanionFile, clean_file_name

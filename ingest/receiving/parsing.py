@@ -19,8 +19,8 @@ from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
 from ingest.masking.token_shapes import token_in
-from ingest.metadata.fields import as_identity
-from ingest.metadata.upload_metadata import Metadata
+from ingest.metadata.fields import Metadata
+from ingest.metadata.values import as_identity
 from ingest.receiving.arrivals import Arrival
 from ingest.receiving.companions import CompanionFacts, facts_of_received
 from ingest.receiving.limits import result_limits

@@ -26,13 +26,12 @@ from ingest.masking import MASK, mask_identity, mask_settings, mask_text
 from ingest.masking.token_shapes import TOKEN
 from ingest.metadata.clocks import early_warning, future_trouble
 from ingest.metadata.configuration import Content
+from ingest.metadata.fields import REQUIRED, Metadata
 from ingest.metadata.meta import Meta, read_meta
-from ingest.metadata.upload_metadata import Metadata
 from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
 from ingest.receiving.sample_times import on_the_time_of_the_run
 
-REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
 _NAMED_BY_FILES = ("product", "version", "build", "configuration", "workload")
 _TOLD_APART = (*_NAMED_BY_FILES, "commit", "committed_at", "counterpart", "started_at", "repetition")

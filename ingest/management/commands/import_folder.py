@@ -32,10 +32,10 @@ from ingest.archives.previews import FolderPreview, preview
 from ingest.archives.services import archive_limits
 from ingest.errors import FieldsError
 from ingest.management.shared import error_in_words, project_called
+from ingest.metadata.fields import REQUIRED
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Upload
 from ingest.queries import RunSummary, holders_of, known_names
-from ingest.receiving.records import REQUIRED
 
 _SHOWN_RUNS = 5
 _MAX_ROWS = 20

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from benchdash.results.checks import RecordError, check_records
 from ingest.errors import FieldsError
 from ingest.formats import FORMATS
-from ingest.metadata.upload_metadata import Metadata
+from ingest.metadata.fields import Metadata
 from ingest.receiving.records import decide
 from tests.ingest.formats.soundness import check_read
 

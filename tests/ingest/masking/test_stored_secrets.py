@@ -27,7 +27,8 @@ from benchdash.results.models import (
 )
 from ingest.masking import stored_secrets
 from ingest.masking.stored_secrets import MASKED
-from ingest.metadata.upload_metadata import Metadata, metadata_digest, read_metadata
+from ingest.metadata.fields import Metadata
+from ingest.metadata.upload_metadata import metadata_digest, read_metadata
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.receiving.arrivals import Arrival, CompanionFile
 from ingest.receiving.reception import receive_one

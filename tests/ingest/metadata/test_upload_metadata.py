@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from ingest.errors import FieldsError
 from ingest.formats import FORMATS
-from ingest.metadata.fields import FIELDS
+from ingest.metadata.fields import FIELDS, Metadata
 from ingest.metadata.upload_metadata import (
-    Metadata,
     metadata_digest,
     metadata_from_json,
     read_form,

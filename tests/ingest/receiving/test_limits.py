@@ -6,7 +6,7 @@ import pytest
 
 from ingest.formats.limits import DEFAULT_LIMITS
 from ingest.formats.report import FormatError
-from ingest.metadata.upload_metadata import Metadata
+from ingest.metadata.fields import Metadata
 from ingest.receiving.parsing import parse, result_limits
 
 

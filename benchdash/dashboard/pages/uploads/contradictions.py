@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from benchdash.results.versions import parse_version
 from ingest.archives import services as archive_services
-from ingest.metadata.fields import MAY_BE_DEFAULTS
-from ingest.metadata.upload_metadata import Metadata
+from ingest.metadata.fields import MAY_BE_DEFAULTS, Metadata
 from ingest.receiving.arrivals import Arrival
 
 USE_FILE: Final = "file"

@@ -10,110 +10,65 @@ from typing import Any, Final
 from django import forms
 from django.forms import BoundField
 from django.http import QueryDict
+from django.utils.text import capfirst
 
-from benchdash.results.wording import COUNTERPART
 from ingest.errors import FieldError, FieldsError
 from ingest.formats import FORMATS
-from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS, MAY_BE_DEFAULTS
-from ingest.metadata.upload_metadata import form_values
+from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELD_OF, FIELDS, MAY_BE_DEFAULTS, FieldKind
+from ingest.metadata.upload_metadata import JSON_FIELDS, form_values
 
 _MAX_REASON_LENGTH: Final = 1000
-_TIME: Final = "2026-11-20T15:56:28Z"
-
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
-_FURTHER: Final = (
-    *("build", "branch", "pull_request", "base_branch", "commit", "committed_at"),
-    *("configuration", "counterpart", "repetition", "format"),
-    *("control", "session", "tags", "notes", "options", "metric", "metrics", "map"),
-)
-# Suggestions for a field are in the list of this id.
-_KNOWN: Final = "known-{}"
+_FURTHER: Final = tuple(name for name in FIELDS if name not in (*_COMMON, "meta"))
+# What is true of the form alone: how a list is written in it.
+_SEPARATED: Final = {"tags": "separated by commas", "companion_pattern": "one pattern a line"}
 
 
-def _text(label: str, example: str = "", help_text: str = "", **attributes: str) -> forms.CharField:
-    widget = forms.TextInput(attrs={"placeholder": example, "autocomplete": "off", **attributes})
-    return forms.CharField(label=label, required=False, help_text=help_text, widget=widget)
+def _form_field(name: str) -> forms.Field:
+    """Return the field of a form that shows a field of an upload as it is declared."""
+    field = FIELD_OF[name]
+    about = "; ".join(filter(None, [field.about, _SEPARATED.get(name, "")]))
+    options: dict[str, Any] = {
+        "label": field.label or capfirst(name.replace("_", " ")),
+        "required": False,
+        "help_text": f"{capfirst(about)}." if about else "",
+    }
+    code = {"class": "mono"} if field.is_of_archive else {}
+    attributes = {"placeholder": field.example, "autocomplete": "off", **code}
+    match field.kind:
+        case FieldKind.FORMAT:
+            choices = [("", "from the content"), *((name, name) for name in FORMATS)]
+            return forms.ChoiceField(choices=choices, **options)
+        case FieldKind.YES_OR_NO:
+            choices = [("", "no, unless meta says so"), ("true", "yes"), ("false", "no")]
+            return forms.ChoiceField(choices=choices, **options)
+        case FieldKind.OBJECT:
+            widget: forms.Widget = _text_area(**{"class": "mono", "spellcheck": "false"})
+        case FieldKind.LIST if field.is_of_archive:
+            widget = _text_area(**code, spellcheck="false")
+        case FieldKind.TEXT:
+            widget = _text_area()
+        case FieldKind.NAME:
+            widget = forms.TextInput({**attributes, "list": f"known-{field.suggests or name}"})
+        case FieldKind.NUMBER:
+            widget = forms.TextInput({**attributes, "inputmode": "numeric"})
+        case _:
+            widget = forms.TextInput({**attributes, "spellcheck": "false"})
+    return forms.CharField(widget=widget, **options)
 
 
-def _known(name: str, label: str, example: str = "", help_text: str = "") -> forms.CharField:
-    return _text(label, example, help_text, list=_KNOWN.format(name))
-
-
-def _whole_number(label: str, help_text: str = "") -> forms.CharField:
-    return _text(label, help_text=help_text, inputmode="numeric")
-
-
-def _long_text(label: str, help_text: str = "", *, rows: int = 3, code: bool = False) -> forms.CharField:
-    attributes = {"rows": rows, **({"class": "mono", "spellcheck": "false"} if code else {})}
-    return forms.CharField(
-        label=label, required=False, help_text=help_text, widget=forms.Textarea(attrs=attributes)
-    )
+def _text_area(**attributes: str) -> forms.Textarea:
+    return forms.Textarea({"rows": 3, **attributes})
 
 
 class SaidForm(forms.Form):
     """All that can be said of a file; nothing of it is required by the form itself."""
 
-    product = _known("product", "Product", "MariaDB")
-    version = _known("version", "Version", "10.11.7")
-    hardware = _known("hardware", "Hardware", "bench-01")
-    workload = _known("workload", "Workload", "oltp_read_only")
-    threads = _whole_number("Threads", "What the tool printed wins.")
-    started_at = _text("Started at", _TIME, "Without one, the time of receipt.")
+    names: Sequence[str] = (*_COMMON, *_FURTHER, *ARCHIVE_FIELDS)
 
-    build = _known("build", "Build", "debug", "A flavour of the version, such as debug or asan.")
-    branch = _known("branch", "Branch", "main", "Without one it is a release.")
-    pull_request = _whole_number("Pull request", "Its number; its runs are kept apart from all branches.")
-    base_branch = _known("branch", "Base branch", "main", "Where the pull request is to be merged.")
-    commit = _text("Commit", "", "7 to 40 hex digits.", spellcheck="false")
-    committed_at = _text("Committed at", _TIME)
-    configuration = _known(
-        "configuration", "Configuration", "default", "The name of a set of settings; its file goes beside it."
-    )
-    counterpart = _known("counterpart", COUNTERPART, "MariaDB 10.11.19", "The server behind a connector.")
-    repetition = _whole_number("Repetition")
-    format = forms.ChoiceField(
-        label="Format", choices=[("", "from the content"), *((one, one) for one in FORMATS)], required=False
-    )
-    control = forms.ChoiceField(
-        label="Control",
-        choices=[("", "no, unless meta says so"), ("true", "yes"), ("false", "no")],
-        required=False,
-        help_text="Runs of a build that never changes: they tell the speed of the machine, and nothing else.",
-    )
-    session = _text(
-        "Session",
-        "monday-2",
-        "Runs of one version with the same one shared a server start or a load of data.",
-    )
-    tags = _text("Tags", "nightly, cold", "Separated by commas.")
-    notes = _long_text("Notes")
-    options = _long_text("Options", 'JSON facts of the workload, such as {"tables": 4}.', rows=2, code=True)
-    metric = _text(
-        "Metric",
-        "tps",
-        "What the numbers of a table are that does not say it: tps, p95 (us), rss_mb [MB, lower].",
-    )
-    metrics = _long_text(
-        "Metrics",
-        'What your own metrics are, such as {"rss_mb": {"unit": "MB", "direction": "lower"}}.',
-        rows=2,
-        code=True,
-    )
-    map = _long_text("Map", rows=5, code=True)
-
-    pattern = _text(
-        "Path pattern",
-        help_text="Which files are results, and what their paths say; without one, every file.",
-        spellcheck="false",
-        **{"class": "mono"},
-    )
-    path_map = _long_text("Mapping", "What parts of the paths mean, as JSON.", rows=4, code=True)
-    companion_pattern = _long_text(
-        "Companion patterns",
-        "Files that go with the results of which the same names are the same; one pattern a line.",
-        rows=2,
-        code=True,
-    )
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = {**{name: _form_field(name) for name in self.names}, **self.fields}
 
     @property
     def common(self) -> list[BoundField]:
@@ -150,9 +105,7 @@ class SaidForm(forms.Form):
 class ChangeForm(SaidForm):
     """The same for an upload that is there, with what lay beside it and the reason."""
 
-    meta = _long_text(
-        "Meta", "The facts that lay beside the file as JSON; the fields above win.", rows=8, code=True
-    )
+    names = (*SaidForm.names, "meta")
     reason = forms.CharField(
         label="Reason",
         max_length=_MAX_REASON_LENGTH,

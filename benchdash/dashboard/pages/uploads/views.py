@@ -36,7 +36,8 @@ from ingest.errors import (
     FileUnavailableError,
 )
 from ingest.formats import FORMATS
-from ingest.metadata.fields import ALL_FIELDS, JSON_FIELDS
+from ingest.metadata.fields import ALL_FIELDS
+from ingest.metadata.upload_metadata import JSON_FIELDS
 from ingest.models import Upload
 from ingest.queries import (
     file_counts,
