@@ -21,7 +21,7 @@ from ingest.archives.path_patterns import (
     PatternError,
     field_called,
 )
-from ingest.archives.path_words import Word, has_workload, words_in, workload_called
+from ingest.archives.path_words import Word, words_in, workload_called
 from ingest.metadata.fields import FIELDS
 
 # Beyond this many files a mapping cannot name each.
@@ -36,12 +36,11 @@ _USUAL_THREADS: Final = frozenset(
 _OWN_FIELDS: Final = ("product", "version", "hardware", "workload", "repetition", "session", "started_at")
 # What all names share of these says nothing of the files to come.
 _OF_ONE_RUN: Final = ("repetition", "session")
+# Forms of one run may differ in these.
 _SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", "json", "md"})
 _MAX_GROUPS: Final = 8
 # Two names alone do not show what varies.
 _MIN_ALIKE: Final = 2
-# Longer texts are no names of anything.
-_MAX_TEXT_LENGTH: Final = 60
 _NUMBERS: Final = ("threads", "repetition")
 _NUMBERED_BY_MAJOR: Final = ("pgbench", "postgres", "postgresql", "pg")
 
@@ -165,12 +164,9 @@ def _with_common_slots(names: Sequence[_Name]) -> tuple[list[_Name], list[_Slot]
         if number >= (len(names) if slot[1] == "workload" else _MOST * len(names)):
             by_field[slot[1]].append(slot)
 
-    def rank(slot: _Slot) -> tuple[bool, bool, _Slot]:
+    def rank(slot: _Slot) -> tuple[bool, _Slot]:
         texts = {slots[slot].text for slots in found if slot in slots}
-        beside_a_version = slot[1] == "product" and any(
-            other[0] in (slot[0], slot[0] + 1) for other in by_field.get("version", ())
-        )
-        return len(texts) > 1, beside_a_version, slot
+        return len(texts) > 1, slot
 
     chosen = sorted(max(slots, key=rank) for slots in by_field.values())
     having = [name for name, slots in zip(names, found, strict=True) if all(slot in slots for slot in chosen)]
@@ -294,13 +290,6 @@ def _name_unknowns(
     whole = [part for part in parts if isinstance(part, PathVariable)]
     variables = [one for part in whole for one in part.inner or [part]]
     used = {variable.field for variable in variables if variable.field}
-    for variable in variables:
-        if not variable.field and (swallowed := _swallowed(variable, constants, used)):
-            variable.field = swallowed
-            used.add(swallowed)
-    for variable in variables:
-        if not variable.field and any(one.field and one.texts == variable.texts for one in variables):
-            variable.field = ANY_PART
     numbers = [
         one for one in variables[::-1] if not one.field and all(text.isdecimal() for text in one.texts)
     ]
@@ -318,16 +307,8 @@ def _name_unknowns(
                 text: {"control": True} if text == "control" else {} for text in variable.texts
             }
     for variable in unknown:
-        is_too_long = max(map(len, variable.texts)) > _MAX_TEXT_LENGTH
-        if not variable.field and (is_too_long or _says_what_the_file_says(variable, names)):
+        if not variable.field and _says_what_the_file_says(variable, names):
             variable.field = ANY_PART
-        elif (
-            not variable.field
-            and "workload" not in {*used, *constants, *said}
-            and has_workload(variable.texts)
-        ):
-            variable.field = "workload"
-            used.add("workload")
     wanted = _wanted_names(names, {*used, *constants, *said})
     for variable in sorted(unknown, key=lambda one: not one.is_in_file_name):
         if not variable.field:
@@ -361,21 +342,6 @@ def _wanted_names(names: Sequence[_Name], used: Collection[str]) -> list[str]:
     is_in_files = _is_said(names, "workload") and any(name.own.workload is None for name in names)
     wanted = [] if is_one_by_ratio or is_in_files else ["workload"]
     return [one for one in (*wanted, "configuration") if one not in used]
-
-
-def _swallowed(variable: PathVariable, constants: Mapping[str, Word], used: Collection[str]) -> str:
-    """Return the field of a word that all names have, some with more around it: ``ro``, ``ro.long``."""
-    for name, word in constants.items():
-        whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(word.text)}(?![A-Za-z0-9])")
-        if (
-            name in ("workload", "configuration")
-            and name not in used
-            and all(whole.search(text) for text in variable.texts)
-        ):
-            if not word.means_itself:
-                variable.meanings[word.text] = dict(word.values)
-            return name
-    return ""
 
 
 def _number_called(variable: PathVariable, names: Sequence[_Name], used: Collection[str]) -> str:

@@ -7,9 +7,10 @@ a person to confirm.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final
 
 PRODUCTS: Final = {
@@ -89,6 +90,7 @@ _NO_PRODUCTS: Final = {
         ("",),
     ),
 }
+_SHORT_MAJORS: Final = {"MySQL": ("8", "9"), "MariaDB": ("10", "11", "12")}
 _FIRST_YEAR: Final = 1990
 _LAST_YEAR: Final = 2099
 
@@ -117,13 +119,13 @@ class Word:
 _Meaning = Callable[[re.Match[str]], Mapping[str, Any] | None]
 
 
-@dataclass(frozen=True, slots=True)
 class _Rule:
     """Where an expression fits, its group ``it`` is a word; ``meaning`` returns None where it is none."""
 
-    field: str
-    expression: re.Pattern[str]
-    meaning: _Meaning | None = None
+    def __init__(self, field: str, *expressions: re.Pattern[str], meaning: _Meaning | None = None) -> None:
+        self.field = field
+        self.expressions = expressions
+        self.meaning = meaning or (lambda found: {field: found["it"]})
 
 
 def words_in(path: str, known: Mapping[str, Sequence[str]] | None = None) -> list[Word]:
@@ -145,17 +147,12 @@ def workload_called(text: str) -> str:
     return _WORKLOADS.get(text.lower(), text)
 
 
-def has_workload(texts: Iterable[str]) -> bool:
-    """Return whether one of the texts is a workload, or an abbreviation of one."""
-    return any(text.lower() in _WORKLOADS for text in texts)
-
-
 def _found(path: str, known: Mapping[str, Sequence[str]]) -> Iterator[tuple[Word, int, int]]:
     """Yield words, the surest first, with where the texts begin and end that tell them."""
     spelled = {name: {one.lower(): one for one in names} for name, names in known.items()}
     for rule in (*_rules_of(known), *_RULES):
-        for found in rule.expression.finditer(path):
-            values = rule.meaning(found) if rule.meaning else {rule.field: found["it"]}
+        for found in chain.from_iterable(one.finditer(path) for one in rule.expressions):
+            values = rule.meaning(found)
             if values is None:
                 continue
             values = {
@@ -175,9 +172,9 @@ def _rules_of(known: Mapping[str, Sequence[str]]) -> Iterator[_Rule]:
 # --- what texts mean ----------------------------------------------------------------------------------------
 
 
-def _alone(expression: str) -> re.Pattern[str]:
+def _alone(expression: str, *, behind: str = "(?![A-Za-z0-9])") -> re.Pattern[str]:
     """Return an expression that fits whole words alone, in either case."""
-    return re.compile(rf"(?<![A-Za-z0-9]){expression}(?![A-Za-z0-9])", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9]){expression}{behind}", re.IGNORECASE)
 
 
 def _either(words: Mapping[str, str]) -> str:
@@ -239,18 +236,25 @@ def _is_iso(text: str) -> bool:
     return True
 
 
-def _product(found: re.Match[str]) -> dict[str, Any]:
-    return {"product": _BEFORE_A_VERSION[found["it"].lower()]}
+def _major(found: re.Match[str]) -> dict[str, Any] | None:
+    """Read ``pg-17`` and ``postgres17beta1``; of MySQL and MariaDB a whole folder."""
+    product, major = _BEFORE_A_VERSION[found["product"].lower()], found["major"].lower()
+    is_whole = found.string.startswith("/", found.end()) and major in _SHORT_MAJORS.get(product, ())
+    is_major = re.match(r"[123]\d", major) if product == "PostgreSQL" else is_whole
+    return {"product": product, "version": major} if is_major else None
 
 
-def _folder(found: re.Match[str]) -> dict[str, Any] | None:
-    """Read what stands before the version in the name of a folder, ``mariadb-java-client-1.5.3``."""
-    is_none = found["it"].lower() in _NO_PRODUCTS or re.fullmatch(_REPETITION, found["it"], re.IGNORECASE)
+def _product(found: re.Match[str]) -> dict[str, Any] | None:
+    """Read a product, or what stands before the version in the name of a folder: ``mariadb-java-client``."""
+    name = found["it"].lower()
+    if name in _BEFORE_A_VERSION:
+        return {"product": _BEFORE_A_VERSION[name]}
+    is_none = name in _NO_PRODUCTS or re.fullmatch(_REPETITION, name)
     return None if is_none else {"product": found["it"]}
 
 
 def _number(name: str) -> _Meaning:
-    return lambda found: {name: int(found["it"])}
+    return lambda found: {name: int(found["it"].rstrip("stndrhSTNDRH"))}
 
 
 _POSTGRES: Final = "postgresql|postgres|pgsql|pg"
@@ -259,41 +263,29 @@ _THREADS: Final = "threads?|thrds?|thr|th|clients?|conns?|connections?|users?|vu
 _REPETITION: Final = "repetition|repeat|rep|run|res|iteration|iter|trial|try|round|sample|attempt|pass|r"
 _GERMAN_DATE: Final = r"[0-3]\d\.[01]\d\.20\d\d"
 _DATE: Final = r"20\d\d(?P<gap>[-._]?)[01]\d(?P=gap)[0-3]\d"
+_CLOCK: Final = r"[0-2]\d(?P<colon>[-:.]?)[0-5]\d(?:(?P=colon)[0-5]\d)?"
 # The surest first.
 _RULES: Final = (
     _Rule(
         "started_at",
         re.compile(
-            rf"(?<![A-Za-z\d])(?P<it>{_DATE}[T_-]?[0-2]\d(?P<colon>[-:.]?)[0-5]\d(?:(?P=colon)[0-5]\d)?)(?!\d)"
+            rf"(?<![A-Za-z\d])(?<!\d\.)(?P<it>{_DATE}(?:[T_-]?{_CLOCK})?|{_GERMAN_DATE})(?!\d|\.\d)",
         ),
-        _time,
+        meaning=_time,
     ),
-    _Rule(
-        "started_at", re.compile(rf"(?<![A-Za-z\d])(?<!\d\.)(?P<it>{_DATE}|{_GERMAN_DATE})(?!\d|\.\d)"), _time
-    ),
-    # A machine by its address in a private network, or by its whole name.
+    # A machine by its size, by its address in a private network, or by its whole name.
     _Rule(
         "hardware",
-        re.compile(
-            r"(?<![\w.-])(?P<it>(?:ip-)?(?:10|172|192)[.-]\d{1,3}[.-]\d{1,3}[.-]\d{1,3})(?![\w.-]*\d)(?=[/_]|$)"
+        _alone(
+            r"(?P<it>c\d+r\d+|\d+-?(?:cores?|v?cpus?)(?:[-_]?\d+gb?)?|\d+-?c[-_]?\d+gb?"
+            r"|[a-z]{1,3}\d[a-z]{0,3}[._-](?:\d{0,2}xlarge|large|medium|small|micro|metal))"
         ),
-    ),
-    _Rule(
-        "hardware",
         re.compile(
-            r"(?:^|(?<=/))(?P<it>[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*\.(?:com|net|org|local|lan|internal))(?=/)",
+            r"(?:^|(?<=/))(?P<it>(?:ip-)?(?:10|172|192)(?:[.-]\d{1,3}){3}"
+            r"|[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*\.(?:com|net|org|local|lan|internal))(?=/)",
             re.IGNORECASE,
         ),
     ),
-    _Rule("hardware", _alone(r"(?P<it>\d+-?(?:cores?|v?cpus?|c)[-_]?\d+gb?)")),
-    _Rule(
-        "hardware",
-        _alone(r"(?P<it>[a-z]{1,3}\d[a-z]{0,3}[._-](?:\d{0,2}xlarge|large|medium|small|micro|metal))"),
-    ),
-    _Rule("hardware", _alone(r"(?P<it>[a-z]\d[a-z]?-(?:standard|highmem|highcpu)-\d+)")),
-    _Rule("hardware", _alone(r"(?P<it>c\d+r\d+)")),
-    _Rule("hardware", _alone(r"(?P<it>(?:bench-?\d{1,2}|(?:host|node|box|machine)-?\d+))")),
-    _Rule("hardware", _alone(r"(?P<it>\d+-?(?:cores?|v?cpus?))")),
     _Rule(
         "commit",
         re.compile(
@@ -304,12 +296,7 @@ _RULES: Final = (
     _Rule(
         "version",
         _alone(rf"(?P<it>(?P<product>{_either(_BEFORE_A_VERSION)})(?P<digits>\d{{2,6}})(?P<build>v\d)?)"),
-        _undotted,
-    ),
-    _Rule(
-        "version",
-        _alone(rf"(?P<it>(?P<product>{_POSTGRES})-?(?P<major>[123]\d(?:beta\d|rc\d|devel)))"),
-        lambda found: {"product": "PostgreSQL", "version": found["major"].lower()},
+        meaning=_undotted,
     ),
     # The folder of a build of Percona's has the number of its release behind the version.
     _Rule(
@@ -318,59 +305,49 @@ _RULES: Final = (
             r"(?<![A-Za-z0-9])(?P<product>percona-server|percona|ps|pxc)[-_]v?(?P<it>\d\.\d\.\d+-\d{1,2}(?:\.\d)?)(?=/)",
             re.IGNORECASE,
         ),
-        lambda found: {"product": _BEFORE_A_VERSION[found["product"].lower()], "version": found["it"]},
+        meaning=lambda found: {
+            "product": _BEFORE_A_VERSION[found["product"].lower()],
+            "version": found["it"],
+        },
     ),
     _Rule(
         "product",
-        re.compile(
-            rf"(?<![A-Za-z0-9])(?P<it>{_either(_BEFORE_A_VERSION)})(?=[-_. /]?v?{_VERSION}(?![A-Za-z0-9]))",
-            re.IGNORECASE,
-        ),
-        _product,
-    ),
-    _Rule(
-        "product",
+        _alone(rf"(?P<it>{_either(_BEFORE_A_VERSION)})", behind=rf"(?=[-_. /]?v?{_VERSION}(?![A-Za-z0-9]))"),
         re.compile(rf"(?:^|(?<=/))(?P<it>[a-z]\w*(?:-[a-z]\w*)*)(?=-v?{_VERSION}/)", re.IGNORECASE),
-        _folder,
+        meaning=_product,
     ),
     _Rule(
         "version",
         re.compile(rf"(?<![0-9])(?<![0-9]\.)(?P<it>{_VERSION})(?![A-Za-z0-9])", re.IGNORECASE),
-        _dotted,
+        meaning=_dotted,
     ),
     _Rule(
         "version",
-        _alone(rf"(?P<it>(?P<product>{_POSTGRES})-(?P<digits>[123]\d)(?P<build>(?!))?)"),
-        _undotted,
-    ),
-    _Rule(
-        "version",
-        _alone(r"(?P<it>(?P<product>mysql|mariadb)[-_]?(?P<major>(?<=l[-_])[89]|(?<=b[-_])1[012]))(?=/)"),
-        lambda found: {"product": _BEFORE_A_VERSION[found["product"].lower()], "version": found["major"]},
+        _alone(rf"(?P<it>(?P<product>{_POSTGRES}|mysql|mariadb)[-_]?(?P<major>\d\d?(?:beta\d|rc\d|devel)?))"),
+        meaning=_major,
     ),
     _Rule(
         "repetition",
-        _alone(r"(?P<it>(?P<number>\d+)(?:st|nd|rd|th))[-_ ]?(?:run|round|try|pass|iteration)"),
-        lambda found: {"repetition": int(found["number"])},
+        _alone(r"(?P<it>\d+(?:st|nd|rd|th))[-_ ]?(?:run|round|try|pass|iteration)"),
+        meaning=_number("repetition"),
     ),
-    _Rule("threads", _alone(rf"(?P<it>\d+)[-_ ]?(?:{_THREADS}|t)"), _number("threads")),
     _Rule(
         "threads",
+        _alone(rf"(?P<it>\d+)[-_ ]?(?:{_THREADS}|t)"),
         _alone(rf"(?:{_THREADS}|dop|concurrency|conc|nt|t|c)[-_=]?(?P<it>\d+)"),
-        _number("threads"),
+        meaning=_number("threads"),
     ),
-    _Rule("repetition", _alone(rf"(?:{_REPETITION})[-_#=]?(?P<it>\d+)"), _number("repetition")),
-    _Rule("repetition", re.compile(r"#(?P<it>\d+)(?![A-Za-z0-9])"), _number("repetition")),
+    _Rule("repetition", _alone(rf"(?:{_REPETITION})[-_#=]?(?P<it>\d+)"), meaning=_number("repetition")),
     _Rule("session", _alone(r"(?P<it>session[-_]?\d+)")),
     _Rule(
         "workload",
         _alone(f"(?P<it>{_either(_WORKLOADS)})"),
-        lambda found: {"workload": _WORKLOADS[found["it"].lower()]},
+        meaning=lambda found: {"workload": _WORKLOADS[found["it"].lower()]},
     ),
     _Rule("configuration", _alone(r"(?P<it>(?:tier|bp|buf|mem|pool)[-_]?\d+[kmgt]b?)")),
     _Rule(
         "product",
-        re.compile(rf"(?<![A-Za-z0-9])(?P<it>{_either(PRODUCTS)})(?![A-Za-z])", re.IGNORECASE),
-        _product,
+        _alone(rf"(?P<it>{_either(PRODUCTS)})", behind="(?![A-Za-z])"),
+        meaning=_product,
     ),
 )

@@ -38,6 +38,7 @@ def read(proposal, path):
         ("db1.example.com/15.03.2024/x", {"hardware": "db1.example.com", "started_at": "2024-03-15"}),
         ("Mysql8.0-16Core128GB-1Node/x", {"version": "8.0", "hardware": "16Core128GB"}),
         ("main/3f9a2c1/4th_run.log", {"commit": "3f9a2c1", "repetition": 4}),
+        ("pg-17/r3", {"product": "PostgreSQL", "version": "17", "repetition": 3}),
         # These are parts of a UUID, a system, a compiler, a share, a date and a block size.
         ("550e8400-e29b-41d4-a716-44665544abcd/ubuntu-22.04/gcc-13.2/zipf-0.99/15.03.24/64k.txt", {}),
         # The version of the tool is none of the server, and a date is no version.
@@ -153,6 +154,11 @@ def test_what_files_say_themselves_is_not_taken_from_their_names():
     assert propose(own, own).pattern == "pg17/run{repetition}/c8.txt"
     own = {path: OwnWords(fields=("version",), workload=None) for path in paths}
     assert propose(paths, own).pattern == "mariadb-*/{workload}.json"
+
+
+def test_the_forms_of_one_run_have_one_name():
+    proposal = propose([f"t{n}.{suffix}" for n in THREADS for suffix in ("json", "txt")])
+    assert (proposal.pattern, proposal.fields) == ("t{threads}.*", {})
 
 
 def test_parts_that_nobody_knows_never_run_together():
