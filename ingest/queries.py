@@ -20,8 +20,8 @@ from benchdash.results.models import (
     Workload,
 )
 from benchdash.results.services import Recorded
-from ingest.archives.path_patterns import WHOLE_PATH
 from ingest.masking import MASK
+from ingest.metadata.path_patterns import WHOLE_PATH
 from ingest.models import ArchiveFile, Copy, Upload
 
 # Reasons, and files that are gone, are for members.

@@ -11,15 +11,15 @@ from django.conf import settings
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Token
-from ingest.archives.containers import HEAD_BYTES as CONTAINER_HEAD_BYTES
-from ingest.archives.containers import Container, Member, recognise
-from ingest.archives.path_patterns import PathRules
 from ingest.archives.plan import PlannedFile, is_configuration, may_be_companions, plan
+from ingest.containers import HEAD_BYTES as CONTAINER_HEAD_BYTES
+from ingest.containers import Container, Member, recognise
 from ingest.errors import FieldError, FieldsError, FileRefusedError
 from ingest.formats import FORMATS
 from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.source import HEAD_BYTES, Source
 from ingest.metadata.fields import ARCHIVE_FIELDS
+from ingest.metadata.path_patterns import PathRules
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.metadata.values import read_json
 from ingest.models import Companion, Upload

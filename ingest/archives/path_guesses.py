@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ingest.archives.path_parts import PathPart, PathVariable, as_written, between_words, without_neighbours
-from ingest.archives.path_patterns import (
+from ingest.archives.path_words import Word, words_in, workload_called
+from ingest.metadata.fields import FIELDS
+from ingest.metadata.path_patterns import (
     ANY_FILE,
     ANY_PART,
     WHOLE_PATH,
@@ -21,8 +23,6 @@ from ingest.archives.path_patterns import (
     PatternError,
     field_called,
 )
-from ingest.archives.path_words import Word, words_in, workload_called
-from ingest.metadata.fields import FIELDS
 
 # Beyond this many files a mapping cannot name each.
 MAX_FILES_BY_PATH: Final = 250

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import Any, Final
 
-from ingest.archives.path_patterns import ANY_PART, PatternError
+from ingest.metadata.path_patterns import ANY_PART, PatternError
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from ingest.archives.path_patterns import PathRules, PatternError
+from ingest.metadata.path_patterns import PathRules, PatternError
 
 META_NAME: Final = "meta.json"
 META_SUFFIX: Final = ".meta.json"

@@ -11,16 +11,16 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from ingest.archives.containers import Container
 from ingest.archives.files import FileSet, missing_in_words
 from ingest.archives.path_guesses import MAX_FILES_BY_PATH, OwnWords, Proposal, propose
-from ingest.archives.path_patterns import ANY_FILE, WHOLE_PATH, PathMap, PathPattern, PathRules, field_called
 from ingest.archives.path_words import words_in
 from ingest.archives.plan import PlannedFile, bare_stem
+from ingest.containers import Container
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.sysbench.query_ratios import USUAL_WORKLOADS, likely_workloads
 from ingest.metadata.fields import FIELDS, REQUIRED, Metadata
 from ingest.metadata.meta import read_meta
+from ingest.metadata.path_patterns import ANY_FILE, WHOLE_PATH, PathMap, PathPattern, PathRules, field_called
 from ingest.metadata.upload_metadata import path_rules
 from ingest.receiving.parsing import parse
 

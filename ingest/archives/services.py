@@ -24,14 +24,14 @@ from benchdash.heartbeat import still_at_work
 from benchdash.results.services import hold_results, refresh_statistics
 from benchdash.results.sessions import START_UNKNOWN
 from ingest import services
-from ingest.archives.containers import ArchiveLimits, Container, ContainerError, unpacked
 from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
-from ingest.archives.path_patterns import PatternError
 from ingest.archives.previews import FolderPreview, preview
+from ingest.containers import ArchiveLimits, Container, ContainerError, unpacked
 from ingest.errors import FieldsError, FileRefusedError
 from ingest.formats.report import FormatError
 from ingest.masking import mask_text
 from ingest.metadata.fields import Metadata
+from ingest.metadata.path_patterns import PatternError
 from ingest.metadata.upload_metadata import metadata_from_json, path_rules
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import files_of_its_own

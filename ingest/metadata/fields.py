@@ -266,11 +266,14 @@ class Metadata:
         label="Path pattern",
         is_of_archive=True,
     )
-    path_map: Mapping[str, Any] = _object(path_map_of, "what parts of paths mean", is_of_archive=True)
+    path_map: Mapping[str, Any] = _object(
+        path_map_of, "what parts of paths mean", label="Mapping", is_of_archive=True
+    )
     companion_pattern: tuple[str, ...] = _lines(
         line_of(MAX_PATTERN_LENGTH),
         _MAX_PATTERNS,
         "files that go with the results of which the same names are the same",
+        label="Companion patterns",
         is_of_archive=True,
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingest.errors import FieldError, FieldsError
-from ingest.metadata.configuration import Content, read_content, switches_of
+from ingest.formats.configuration import Content, read_content, switches_of
 from ingest.metadata.fields import ARCHIVE_FIELDS, FIELDS, read_field
 from ingest.metadata.values import flatten
 

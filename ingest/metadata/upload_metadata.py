@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from ingest.archives.path_patterns import PathMap, PathPattern, PathRules, PatternError
 from ingest.errors import FieldError, FieldsError
 from ingest.masking import IDENTITIES, mask_path_map, mask_said, mask_settings, mask_text
 from ingest.metadata.clocks import future_trouble
 from ingest.metadata.fields import ALL_FIELDS, FIELDS, FieldKind, Metadata, fields_of_kind, read_field
 from ingest.metadata.meta import read_meta
+from ingest.metadata.path_patterns import PathMap, PathPattern, PathRules, PatternError
 from ingest.metadata.values import read_json, unknown_field_warnings
 
 JSON_FIELDS: Final = fields_of_kind(FieldKind.OBJECT)

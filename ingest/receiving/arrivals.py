@@ -8,7 +8,7 @@ from functools import cached_property
 
 from django.conf import settings
 
-from ingest.archives.containers import HEAD_BYTES, recognise
+from ingest.containers import HEAD_BYTES, recognise
 from ingest.masking import mask_text
 from ingest.metadata.fields import ARCHIVE_FIELDS, Metadata
 from ingest.metadata.upload_metadata import metadata_digest, of_single_file

@@ -10,10 +10,10 @@ from typing import Final
 from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, SampleTable
 from ingest.formats import companions as companion_formats
+from ingest.formats.configuration import Content, is_configuration, read_content
 from ingest.formats.report import CompanionReport, FormatError
 from ingest.formats.source import Source
 from ingest.masking import mask_settings, mask_text
-from ingest.metadata.configuration import Content, is_configuration, read_content
 from ingest.models import Companion, Upload
 from ingest.receiving.arrivals import CompanionFile, clean_file_name
 from ingest.receiving.limits import result_limits

@@ -19,13 +19,13 @@ from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.budget import check_budget
 from ingest.errors import FieldError, FieldsError
+from ingest.formats.configuration import Content
 from ingest.formats.product_names import split_product_version
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.sysbench.query_ratios import likely_workloads
 from ingest.masking import MASK, mask_identity, mask_settings, mask_text
 from ingest.masking.token_shapes import TOKEN
 from ingest.metadata.clocks import early_warning, future_trouble
-from ingest.metadata.configuration import Content
 from ingest.metadata.fields import REQUIRED, Metadata
 from ingest.metadata.meta import Meta, read_meta
 from ingest.receiving.companions import NOTHING, CompanionFacts

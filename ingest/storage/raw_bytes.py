@@ -20,7 +20,7 @@ from django.core.files.storage import default_storage
 
 from benchdash.accounts.models import Project
 from benchdash.failures import is_disk_full
-from ingest.archives.containers import HEAD_BYTES, recognise
+from ingest.containers import HEAD_BYTES, recognise
 from ingest.errors import FileMissingError, FileTooLargeError, FileUnavailableError, StorageAwayError
 from ingest.models import RawFile
 from ingest.storage.identity import storage_trouble

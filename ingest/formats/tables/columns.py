@@ -18,6 +18,7 @@ from functools import cached_property
 
 from benchdash.results.readings import LOWER
 from ingest.formats.cells import Quantity, quantity
+from ingest.formats.configuration import is_server_setting
 from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, thread_word_rank
@@ -25,7 +26,6 @@ from ingest.formats.tables.machine_columns import cpu_columns, names_cpu_time
 from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
-from ingest.metadata.configuration import is_server_setting
 
 # fmt: off
 _SETTING_WORDS = frozenset({

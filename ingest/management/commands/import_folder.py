@@ -14,7 +14,6 @@ from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
 from benchdash.results.sessions import START_UNKNOWN
 from benchdash.results.wording import counted
-from ingest.archives.containers import Container, ContainerError, of_folder, unpacked
 from ingest.archives.files import (
     IGNORED,
     KNOWN_ALREADY,
@@ -27,12 +26,13 @@ from ingest.archives.files import (
     take,
     try_out,
 )
-from ingest.archives.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
 from ingest.archives.previews import FolderPreview, preview
 from ingest.archives.services import archive_limits
+from ingest.containers import Container, ContainerError, of_folder, unpacked
 from ingest.errors import FieldsError
 from ingest.management.shared import error_in_words, project_called
 from ingest.metadata.fields import REQUIRED
+from ingest.metadata.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Upload
 from ingest.queries import RunSummary, holders_of, known_names

@@ -15,7 +15,7 @@ from benchdash.embedded import ServerError, servers
 from benchdash.embedded.postgresql import Postgresql
 from benchdash.results.services import refresh_statistics
 from benchdash.storage_url import storage_of
-from ingest.receiving.older_installations import OlderInstallation, receive_all
+from ingest.older_installations import OlderInstallation, receive_all
 
 
 class Command(BaseCommand):

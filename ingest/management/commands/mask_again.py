@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from ingest.management.shared import project_called
-from ingest.masking.stored_secrets import MaskedTable, mask_again
+from ingest.stored_secrets import MaskedTable, mask_again
 
 _EVERY = 10_000
 

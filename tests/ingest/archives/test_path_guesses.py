@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.archives.path_guesses import OwnWords, propose
-from ingest.archives.path_patterns import ANY_FILE, PathMap, PathPattern
 from ingest.archives.path_words import words_in
+from ingest.metadata.path_patterns import ANY_FILE, PathMap, PathPattern
 from tests.ingest.formats.real_files import SHARED
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)

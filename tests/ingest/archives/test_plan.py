@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingest.archives.path_patterns import PathRules, PatternError
 from ingest.archives.plan import is_configuration, may_be_companions, plan
+from ingest.metadata.path_patterns import PathRules, PatternError
 
 
 def planned(paths, pattern=None, companions=()):

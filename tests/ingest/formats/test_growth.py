@@ -8,11 +8,11 @@ import pytest
 
 from ingest import formats
 from ingest.archives.path_guesses import propose
-from ingest.archives.path_patterns import PathPattern
 from ingest.archives.path_words import words_in
 from ingest.formats import FORMATS
 from ingest.formats.cells import is_cell, is_number, quantity
 from ingest.formats.companions import COMPANION_FORMATS
+from ingest.formats.configuration import is_configuration, read_content
 from ingest.formats.documents import document_blocks, plain_text
 from ingest.formats.headings import said_alone, said_by, thread_count
 from ingest.formats.product_names import split_product_version
@@ -20,7 +20,7 @@ from ingest.formats.servers import product_and_version
 from ingest.formats.source import Source
 from ingest.formats.tables.metric_words import metric_of_head, own_metric, statistic_of_head
 from ingest.masking import mask_text, mask_value, names_a_secret
-from ingest.metadata.configuration import is_configuration, read_content
+from ingest.metadata.path_patterns import PathPattern
 from tests.ingest.formats.growth import UNITS, grows_too_fast, run_of, stretched, units
 from tests.ingest.formats.real_files import accepted, fixture_id, format_of
 

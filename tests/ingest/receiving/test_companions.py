@@ -8,9 +8,9 @@ from django.urls import reverse
 from benchdash.accounts.access import NOBODY
 from benchdash.results.models import IntervalSamples, Run
 from ingest.formats.companions import COMPANION_FORMATS
+from ingest.formats.configuration import is_configuration
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
-from ingest.metadata.configuration import is_configuration
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion
 from ingest.receiving.arrivals import Arrival, CompanionFile

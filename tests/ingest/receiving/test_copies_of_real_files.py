@@ -8,9 +8,9 @@ import pytest
 from benchdash.accounts.access import NOBODY
 from benchdash.results.models import Run
 from benchmarks.copies import counted
-from ingest.archives.containers import of_folder
 from ingest.archives.files import FileSet, batches, take
-from ingest.archives.path_patterns import PathMap, PathRules
+from ingest.containers import of_folder
+from ingest.metadata.path_patterns import PathMap, PathRules
 from ingest.models import Upload
 from ingest.receiving.reception import receive
 from tests.builders import make_project

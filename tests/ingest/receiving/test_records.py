@@ -4,8 +4,8 @@ import pytest
 
 from benchdash.results.readings import reading
 from ingest.errors import FieldsError
+from ingest.formats.configuration import read_content
 from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
-from ingest.metadata.configuration import read_content
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.records import decide

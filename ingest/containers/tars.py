@@ -8,9 +8,9 @@ import tarfile
 from dataclasses import dataclass
 from typing import Final
 
-from ingest.archives.containers.contents import BrokenError, Container, MemberError
-from ingest.archives.containers.streams import UnpackedStream
-from ingest.archives.containers.unpacking import Unpacking
+from ingest.containers.contents import BrokenError, Container, MemberError
+from ingest.containers.streams import UnpackedStream
+from ingest.containers.unpacking import Unpacking
 
 _BLOCK: Final = 512
 _MAX_HEADER_BYTES: Final = 1024 * 1024

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO, Final
 
-from ingest.archives.containers.contents import (
+from ingest.containers.contents import (
     ArchiveLimits,
     BrokenError,
     Container,
@@ -16,7 +16,7 @@ from ingest.archives.containers.contents import (
     MemberError,
     RefusedMember,
 )
-from ingest.archives.containers.recognition import HEAD_BYTES, recognise
+from ingest.containers.recognition import HEAD_BYTES, recognise
 
 # What unpacks to less does no harm, however small it was.
 HARMLESS_BYTES: Final = 64 * 1024 * 1024

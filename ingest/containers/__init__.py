@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from ingest.archives.containers.contents import (
+from ingest.containers.contents import (
     ArchiveLimits,
     BrokenError,
     Container,
@@ -22,11 +22,11 @@ from ingest.archives.containers.contents import (
     MemberError,
     RefusedMember,
 )
-from ingest.archives.containers.recognition import HEAD_BYTES, is_tar, recognise
-from ingest.archives.containers.streams import UnpackedStream, decompressed
-from ingest.archives.containers.tars import untar
-from ingest.archives.containers.unpacking import HARMLESS_BYTES, Budget, Unpacking, shown, trouble_with_name
-from ingest.archives.containers.zips import unzip
+from ingest.containers.recognition import HEAD_BYTES, is_tar, recognise
+from ingest.containers.streams import UnpackedStream, decompressed
+from ingest.containers.tars import untar
+from ingest.containers.unpacking import HARMLESS_BYTES, Budget, Unpacking, shown, trouble_with_name
+from ingest.containers.zips import unzip
 
 __all__ = [
     "HEAD_BYTES",

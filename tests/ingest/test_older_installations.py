@@ -18,7 +18,7 @@ from ingest.storage import raw_bytes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-OLDER = Path(__file__).parent.parent / "older"
+OLDER = Path(__file__).parent / "older"
 FILES = (OLDER / "media").as_uri()
 NAME = f"older_{os.getpid()}"
 

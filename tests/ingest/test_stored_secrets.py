@@ -25,20 +25,20 @@ from benchdash.results.models import (
     TouchedSeries,
     Workload,
 )
-from ingest.masking import stored_secrets
-from ingest.masking.stored_secrets import MASKED
+from ingest import stored_secrets
 from ingest.metadata.fields import Metadata
 from ingest.metadata.upload_metadata import metadata_digest, read_metadata
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.receiving.arrivals import Arrival, CompanionFile
 from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
+from ingest.stored_secrets import MASKED
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_run
 
 pytestmark = pytest.mark.django_db
 
-SYSBENCH = (Path(__file__).parents[1] / "fixtures/sysbench/oltp_read_only-histogram.txt").read_bytes()
+SYSBENCH = (Path(__file__).parent / "fixtures/sysbench/oltp_read_only-histogram.txt").read_bytes()
 SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
 # As an older benchdash stored it.
 LEAK = "wsrep_sst_auth=sst:geheim"

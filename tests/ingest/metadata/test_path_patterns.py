@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.archives.path_patterns import PathMap, PathPattern, PathRules, PatternError
+from ingest.metadata.path_patterns import PathMap, PathPattern, PathRules, PatternError
 
 PATTERN = "x.{version}_{build}.{config}.pk1/sb.o.{workload}.range{range}.pk1.dop{threads}"
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from ingest.archives.containers.contents import Container, ContainerError, MemberError
-from ingest.archives.containers.unpacking import CHUNK, HARMLESS_BYTES, Unpacking
+from ingest.containers.contents import Container, ContainerError, MemberError
+from ingest.containers.unpacking import CHUNK, HARMLESS_BYTES, Unpacking
 
 _MAX_DIRECTORY_BYTES_PER_FILE: Final = 1024
 _ENTRY: Final = b"PK\x01\x02"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.metadata.configuration import Content, parse_settings, read_content, switches_of
+from ingest.formats.configuration import Content, parse_settings, read_content, switches_of
 
 
 def test_my_cnf_gives_the_settings_of_the_server():

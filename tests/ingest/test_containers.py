@@ -16,7 +16,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.archives.containers import ArchiveLimits, ContainerError, of_folder, recognise, unpacked
+from ingest.containers import ArchiveLimits, ContainerError, of_folder, recognise, unpacked
 from tests.ingest.packing import tar_of, zip_of
 
 LIMITS = ArchiveLimits(files=100, member_bytes=1_000_000, unpacked_bytes=5_000_000, ratio=200)
@@ -299,7 +299,7 @@ def test_a_directory_that_says_it_is_huge_is_not_read():
 BOMB = """
 import io, resource, sys
 sys.path.insert(0, ".")
-from ingest.archives.containers import ContainerError, ArchiveLimits, unpacked
+from ingest.containers import ContainerError, ArchiveLimits, unpacked
 limits = ArchiveLimits(files=20_000, member_bytes=200 << 20, unpacked_bytes=2 << 30, ratio=200)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
@@ -314,7 +314,7 @@ print("MiB", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 10
 def told_of_a_bomb(path):
     """What is said of it, and the MiB of memory that reading it took."""
     command = [sys.executable, "-c", BOMB, str(path)]
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
     said, _, mib = printed.strip().rpartition("\nMiB ")
     return said, int(mib)

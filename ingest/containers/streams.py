@@ -10,9 +10,9 @@ from typing import BinaryIO, Final
 
 import zstandard
 
-from ingest.archives.containers.contents import BrokenError
-from ingest.archives.containers.recognition import HEAD_BYTES
-from ingest.archives.containers.unpacking import CHUNK, Budget
+from ingest.containers.contents import BrokenError
+from ingest.containers.recognition import HEAD_BYTES
+from ingest.containers.unpacking import CHUNK, Budget
 
 # A window of `zstd --long` and the dictionary of `xz -9` fit; what asks for more is refused.
 _MAX_MEMORY: Final = 128 * 1024 * 1024
