@@ -99,9 +99,10 @@ def record_alone(upload: Upload, records: Sequence[RunRecord]) -> Recorded:
     if not repeats:
         return recorded
     left_out = _settle(upload, repeats)
+    if all(best.upload_id != upload.pk for best, *_ in repeats):
+        return recorded
+    # Older runs that are this upload's now get what it says of them.
     kept = [record for record in records if record.key not in left_out]
-    if not kept:
-        return Recorded([], [], [], recorded.warnings)
     return record_runs(project, upload_id=upload.pk, records=kept, quiet=quiet)
 
 

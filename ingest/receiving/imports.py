@@ -57,28 +57,30 @@ class Received:
     runs: Sequence[RunSummary] | None = None
 
 
-def import_or_leave_queued(upload: Upload, understood: Understood | None = None) -> Received:
+def import_or_leave_queued(
+    upload: Upload, understood: Understood | None = None, *, repeats: bool = False
+) -> Received:
     """Import an upload while its sender waits, or leave it to a job where trouble may pass.
 
     That is a deadlock, a restart of the database, or a companion out of reach: the upload is safe, and beat
     sends it to a job.
     """
     try:
-        imported_here = import_upload(upload, understood)
+        imported_here = import_upload(upload, understood, repeats=repeats)
     except (OperationalError, FileUnavailableError):
         logger.warning("upload %s is left to a job", upload.pk, exc_info=True)
         return Received(upload, duplicate=False)
     return Received(upload, duplicate=not imported_here and upload.needs_no_reading)
 
 
-def import_upload(upload: Upload, understood: Understood | None = None) -> bool:
+def import_upload(upload: Upload, understood: Understood | None = None, *, repeats: bool = False) -> bool:
     """Import an upload that waits, in one transaction; return whether that was done here.
 
     Waits for another process that imports it, and does nothing to a finished one. Without ``understood``, the
-    stored file is read.
+    stored file is read. ``repeats`` says that some of its runs are there already.
     """
     try:
-        waits = _import(upload, understood, alone=False)
+        waits = _import(upload, understood, alone=repeats)
     except RepeatsError:
         waits = _import(upload, understood, alone=True)
     upload.refresh_from_db()

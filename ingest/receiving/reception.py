@@ -199,7 +199,7 @@ def _store_and_import(project: Project, file: _NewFile, *, by: Viewer, quiet: bo
     """Store a file that repeats another, then record what of it is new."""
     with transaction.atomic():
         [upload], _ = _insert(project, [replace(file, understood=None)], by=by, quiet=quiet)
-    return import_or_leave_queued(upload, file.understood)
+    return import_or_leave_queued(upload, file.understood, repeats=True)
 
 
 def _instead_of(project: Project, file: _NewFile, error: Exception) -> _NewFile | None:
