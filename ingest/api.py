@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, cast
 
-from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, HttpResponseBase, QueryDict
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
@@ -46,7 +44,7 @@ from ingest.queries import (
     uploads_for,
     with_run_counts,
 )
-from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.arrivals import Arrival, CompanionFile, received_data
 from ingest.receiving.bound_hardware import of_bound_token, require_own_runs
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.imports import Received
@@ -63,7 +61,6 @@ from ingest.serializers import (
     UploadSerializer,
 )
 from ingest.storage import raw_bytes
-from ingest.storage.raw_bytes import RawData
 
 _MAX_ID = 2**63 - 1
 
@@ -332,23 +329,16 @@ def _arrival(form: QueryDict, files: Any, *, waited: timedelta | None) -> Arriva
     unknown = [name for name in (*texts, *files) if name not in known]
     return Arrival(
         file_name=sent[0].name or "",
-        data=_raw_data(sent[0]),
+        data=received_data(sent[0]),
         metadata=metadata,
         companions=[
-            CompanionFile(kind, file.name or "", _raw_data(file))
+            CompanionFile(kind, file.name or "", received_data(file))
             for name, kind in _FILES.items()
             for file in files.getlist(name)
         ],
         warnings=[*unknown_field_warnings(unknown, known), *warnings],
         received_at=timezone.now() - waited if waited else None,
     )
-
-
-def _raw_data(file: "UploadedFile[Any]") -> RawData:
-    """Keep a small file in memory, and a large one where Django has put it."""
-    if (file.size or 0) > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
-        return RawData(file)  # type: ignore[arg-type] # it reads and seeks like a file
-    return RawData(file.read())
 
 
 def _changes(data: Any) -> dict[str, Any]:

@@ -38,7 +38,9 @@ class FileRefusedError(Exception):
     ``upload_id`` and ``url`` lead to the upload that keeps it; after a dry run there is none.
     """
 
-    def __init__(self, errors: list[dict[str, object]], *, upload_id: int | None, url: str | None) -> None:
+    def __init__(
+        self, errors: list[dict[str, object]], *, upload_id: int | None = None, url: str | None = None
+    ) -> None:
         self.errors = errors
         self.upload_id = upload_id
         self.url = url

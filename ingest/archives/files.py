@@ -281,7 +281,7 @@ def missing_in_words(missing: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _refused(message: str) -> FileRefusedError:
-    return FileRefusedError([error_of(message)], upload_id=None, url=None)
+    return FileRefusedError([error_of(message)])
 
 
 def _raw_data(member: Member) -> RawData:

@@ -79,10 +79,8 @@ def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> Archi
     Raises FileRefusedError for an archive that cannot be read.
     """
     ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS
-    source = arrival.data.source
-    file = BytesIO(source) if isinstance(source, bytes) else source
     try:
-        with _unpacked(file, clean_file_name(arrival.file_name)) as container:
+        with _received(arrival.data, arrival.file_name) as container:
             file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
             tried = try_out(project, file_set, by.token)
             files = [
@@ -92,7 +90,7 @@ def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> Archi
                 for file in file_set.plan.files
             ]
     except (ContainerError, PatternError) as error:
-        raise FileRefusedError([error_of(str(error))], upload_id=None, url=None) from None
+        raise FileRefusedError([error_of(str(error))]) from None
     return ArchiveDryRun(
         format=container.kind,
         sha256=arrival.data.sha256,
@@ -107,9 +105,8 @@ def told(arrival: Arrival) -> dict[str, set[Any]]:
     if not is_archive(arrival.data):
         return _told(arrival) if arrival.is_read_at_once else {}
     ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS / 3
-    file = BytesIO(arrival.data.source) if isinstance(arrival.data.source, bytes) else arrival.data.source
     found: dict[str, set[Any]] = defaultdict(set)
-    with suppress(ContainerError, PatternError), _unpacked(file, arrival.file_name) as container:
+    with suppress(ContainerError, PatternError), _received(arrival.data, arrival.file_name) as container:
         file_set = FileSet(container, path_rules(arrival.metadata))
         for planned in takewhile(lambda _: time.monotonic() < ends_at, file_set.plan.files):
             prepared = file_set.prepared(planned)
@@ -135,12 +132,11 @@ def look_into(
 
     Raises FileRefusedError for what is no archive that can be read.
     """
-    file = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
     try:
-        with _unpacked(file, clean_file_name(name)) as container:
+        with _received(data, name) as container:
             return preview(container, said, known=known, is_given=is_given)
     except (ContainerError, PatternError) as error:
-        raise FileRefusedError([error_of(str(error))], upload_id=None, url=None) from None
+        raise FileRefusedError([error_of(str(error))]) from None
 
 
 # --- importing ----------------------------------------------------------------------------------------------
@@ -412,3 +408,9 @@ def _reasons(archive: Upload) -> list[dict[str, Any]]:
 
 def _unpacked(file: BinaryIO, name: str) -> AbstractContextManager[Container]:
     return unpacked(file, archive_limits(), name=name, folder=settings.FILE_UPLOAD_TEMP_DIR)
+
+
+def _received(data: RawData, name: str) -> AbstractContextManager[Container]:
+    """Unpack an archive that is not stored."""
+    file = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
+    return _unpacked(file, clean_file_name(name))

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 
 from ingest.containers import HEAD_BYTES, recognise
 from ingest.masking import mask_text
@@ -79,6 +81,14 @@ class Arrival:
             warnings.append("'companion_pattern' is for archives and was ignored")
             metadata = replace(metadata, companion_pattern=())
         return replace(self, metadata=metadata, warnings=[*self.warnings, *warnings])
+
+
+def received_data(file: "UploadedFile[Any]") -> RawData:
+    """Keep a small file of a form in memory, and a large one where Django has put it."""
+    if (file.size or 0) > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        return RawData(file)  # type: ignore[arg-type] # it reads and seeks like a file
+    file.seek(0)
+    return RawData(file.read())
 
 
 def is_archive(data: RawData) -> bool:

@@ -36,7 +36,7 @@ def dry_run(project: Project, arrival: Arrival) -> DryRun:
     arrival = arrival.with_fitting_metadata()
     understood = understand_arrival(project, arrival, received_at=timezone.now())
     if understood.errors:
-        raise FileRefusedError(understood.errors, upload_id=None, url=None)
+        raise FileRefusedError(understood.errors)
     sha256, digest = arrival.identity
     with nothing_stored():
         # The rows are gone in a moment, and with them the need for the bytes.
@@ -47,7 +47,7 @@ def dry_run(project: Project, arrival: Arrival) -> DryRun:
         try:
             recorded = record_runs(project, upload_id=upload.pk, records=understood.records)
         except REFUSALS as error:
-            raise FileRefusedError(errors_of(error), upload_id=None, url=None) from None
+            raise FileRefusedError(errors_of(error)) from None
         runs = run_summaries(upload)
         repeats = [(forms, _own(forms, upload)) for forms in repeats_among({upload.pk: recorded})]
         kept = {own.run_id: forms[0] for forms, own in repeats if own is not forms[0]}

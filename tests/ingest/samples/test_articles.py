@@ -62,7 +62,7 @@ def test_what_was_written_or_deleted_is_not_written_again(write, project):
 
 def test_each_value_of_a_setting_is_a_configuration_and_samples_go_with_their_run():
     files = list(SAMPLES[1].files())
-    swept = {file.formats.configuration for file in files if "settings-sweep" in file.file_name}
+    swept = {file.metadata.configuration for file in files if "settings-sweep" in file.file_name}
     assert {"innodb_buffer_pool_size=8M", "innodb_flush_method=fsync"} <= swept
     assert len(swept) == 15
     beside = [one.name for file in files for one in file.companions]

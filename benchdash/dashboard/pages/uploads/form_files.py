@@ -22,7 +22,7 @@ from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLarg
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries, runs_told_by
-from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive, received_data
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.parsing import in_words
 from ingest.receiving.reception import receive_one
@@ -232,7 +232,7 @@ def _outcome(
     is_dry_run: bool,
 ) -> FileOutcome:
     """Return what becomes of a file, or why nothing does."""
-    name, data = clean_file_name(_name(result.file)), raw_data(result.file)
+    name, data = clean_file_name(_name(result.file)), received_data(result.file)
     try:
         metadata, warnings = read_form(_said_of(said.texts, result.meta))
         arrival = Arrival(name, data, metadata, companions=result.companions, warnings=warnings)
@@ -285,15 +285,7 @@ def _said_of(
 
 
 def _companion(kind: str, file: "UploadedFile[Any]") -> CompanionFile:
-    return CompanionFile(kind, _name(file), raw_data(file))
-
-
-def raw_data(file: "UploadedFile[Any]") -> RawData:
-    """Small files in memory, large ones where Django has put them."""
-    if (file.size or 0) > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
-        return RawData(file)  # type: ignore[arg-type] # it reads and seeks like a file
-    file.seek(0)
-    return RawData(file.read())
+    return CompanionFile(kind, _name(file), received_data(file))
 
 
 def _small(data: RawData) -> bytes | None:

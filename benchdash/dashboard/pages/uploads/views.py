@@ -52,6 +52,7 @@ from ingest.queries import (
     uploads_for,
     with_run_counts,
 )
+from ingest.receiving.arrivals import received_data
 from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
@@ -167,7 +168,7 @@ def _guesses(request: HttpRequest, page: ProjectPage, said: Mapping[str, Sequenc
     try:
         if file is None:
             raise FieldsError([FieldError("file", "is required")])  # noqa: TRY301 - one answer for all
-        data, is_given = form_files.raw_data(file), "is_given" in request.POST
+        data, is_given = received_data(file), "is_given" in request.POST
         context["guesses"] = guesses_of(page.project, data, file.name or "", said, is_given=is_given)
     except FieldsError as error:
         context["troubles"] = [f"{one.field} {one.message}" for one in error.errors]
