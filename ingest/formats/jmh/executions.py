@@ -141,8 +141,8 @@ class Execution:
             _settle(block)
 
     def _match(self) -> None:
-        names = frozenset(self.table.params if self.table else ())
-        has_mode = bool(self.table and self.table.has_mode)
+        names = frozenset(self.table.columns.params if self.table else ())
+        has_mode = bool(self.table and self.table.columns.has_mode)
         waiting: dict[Key, list[BenchmarkEntry]] = {}
         for entry in self.entries:
             waiting.setdefault((_last_names(entry.benchmark), *entry.key[1:]), []).append(entry)

@@ -28,14 +28,6 @@ class ScoreTable:
     others: list[tuple[int, str]] = field(default_factory=list)
     is_headless: bool = False
 
-    @property
-    def params(self) -> tuple[str, ...]:
-        return self.columns.params
-
-    @property
-    def has_mode(self) -> bool:
-        return self.columns.has_mode
-
     def row_of(self, line: str) -> ScoreRow | None:
         """Return the row that a line is; None where it is none."""
         if isinstance(self.columns, CellColumns):

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ingest.formats.outputs import Figure, given_twice, quoted
+from ingest.formats.outputs import Figure, given_twice, measured, quoted
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.hooks import HookRun, hook_runs
 from ingest.formats.sysbench.interval_lines import IntervalLines, is_checkpoint
-from ingest.formats.sysbench.numbers import figure, number
 
 SQL = "SQL statistics"
 CPU = "CPU speed"
@@ -99,6 +98,18 @@ def plain_line(line: str) -> str:
     """Return a line without what a document adds to it: hard blanks, and Markdown's backslashes."""
     line = line.replace("\xa0", " ")
     return _ESCAPED.sub(r"\1", line) if "\\" in line else line
+
+
+def number(text: str, line: int) -> float:
+    """Return a plain decimal number. Raise FormatError for anything that was not measured.
+
+    Where nothing was measured sysbench prints 18446744073709.55 ms.
+    """
+    return measured(text, line, "is not a number that sysbench measures")
+
+
+def figure(text: str, line: int) -> Figure:
+    return Figure.of(number(text, line), text, line)
 
 
 @dataclass(slots=True)

@@ -22,8 +22,9 @@ from ingest.formats.sysbench.lines import (
     TRANSFERRED,
     ReportBlock,
     SysbenchOutput,
+    figure,
+    number,
 )
-from ingest.formats.sysbench.numbers import figure, milliseconds, number, seconds_in_ms
 
 _COUNT_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per sec\.|per second|ops/sec)\)")
 _TRANSFERRED = re.compile(r"(\S+) Mi?B transferred \((\S+) Mi?B/sec\)")
@@ -224,7 +225,7 @@ class SysbenchReport:
         return percentiles
 
     def _is_measured(self, rank: int, text: str, line: int) -> bool:
-        return rank <= 100 and milliseconds(text, line) < _LONGEST_COUNTED_MS
+        return rank <= 100 and _milliseconds(text, line) < _LONGEST_COUNTED_MS
 
     def _clock(self) -> Clock | None:
         """Return the least rounded figure of the report about its time.
@@ -310,7 +311,7 @@ class SysbenchReport:
 
     def _latencies(self) -> Iterator[Reading]:
         block = self.block
-        times = {name: milliseconds(*block.text(name)) for name in ("min", "avg", "max")}
+        times = {name: _milliseconds(*block.text(name)) for name in ("min", "avg", "max")}
         if not in_order(*times.values()):
             raise FormatError(
                 "the least, average and highest latency are not in this order", block.text("avg")[1]
@@ -318,12 +319,21 @@ class SysbenchReport:
         yield from (reading(f"latency_{name}", time) for name, time in times.items())
         for rank, (text, line) in self.percentiles.items():
             if self._is_measured(rank, text, line):
-                yield reading(percentile_metric(rank), milliseconds(text, line))
+                yield reading(percentile_metric(rank), _milliseconds(text, line))
         if _SUM_OF_OLD in block.values:
             text, line = block.text(_SUM_OF_OLD)
-            yield reading("latency_sum", seconds_in_ms(text.removesuffix("s"), line))
+            yield reading("latency_sum", _milliseconds(f"{text.removesuffix('s')}s", line))
         else:
             yield reading("latency_sum", block.number("sum"))
+
+
+def _milliseconds(text: str, line: int) -> float:
+    """Return a time in ms: ``12.34`` and ``12.34ms`` are milliseconds, ``0.0123s`` is seconds."""
+    if text.endswith("s") and not text.endswith("ms"):
+        number(text[:-1], line)
+        # The decimal point is moved in the text: 0.0123 * 1000 is not 12.3.
+        return float(f"{text[:-1]}e3")
+    return number(text.removesuffix("ms"), line)
 
 
 def _size(text: str, line: int) -> float:

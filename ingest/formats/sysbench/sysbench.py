@@ -24,8 +24,7 @@ from ingest.formats.sysbench.command import (
 )
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun
 from ingest.formats.sysbench.interval_lines import contradictions
-from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, plain_line
-from ingest.formats.sysbench.numbers import number
+from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, number, plain_line
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
