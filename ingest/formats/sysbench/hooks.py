@@ -46,7 +46,8 @@ _REPORT_JSON = _COUNTED | {
 _FIELDS_OF_A_HOOK = {"time_interval", "time_total", "threads_running", "events", *_COUNTED, *_LATENCIES}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,12})?")
-_MEMBER = re.compile(r'"(\w{1,40})"\s*+:\s*+("[^"\n]{0,80}"|[^\s",{}\[\]]++)')
+# A decimal comma belongs to its number, which then is none.
+_MEMBER = re.compile(r'"(\w{1,40})"\s*+:\s*+("[^"\n]{0,80}"|[^\s",{}\[\]]++(?:,[0-9]++)?+)')
 _TOKEN = re.compile(
     r"(?P<object>\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\})|(?P<unfinished>\{)"
     r"|(?P<opened>\[)(?=\s*+(?:\{|\Z))|(?P<closed>\])(?=[ \t,]*+$)"
