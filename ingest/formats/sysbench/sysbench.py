@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading
-from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
+from ingest.formats.outputs import (
+    MAX_THREADS,
+    Read,
+    bounded,
+    missing_line_end,
+    quoted,
+    read_runs,
+    whole_lines,
+)
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench.command import (
@@ -61,6 +69,7 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = whole_lines(source)
+    warnings = warnings or missing_line_end(source)
     outputs = list(_outputs(lines, source.time_of))
     if not outputs:
         raise FormatError("no run of sysbench: neither its banner nor a report", line=len(source.lines))
