@@ -13,6 +13,7 @@ from benchdash.alerts.models import Subscription
 from benchdash.alerts.services import owe_alerts, send_owed_alerts
 from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project, make_token
 from tests.dashboard.page_text import text_of
@@ -102,6 +103,10 @@ def test_a_drift_is_one_incident_told_once_and_again_when_it_has_doubled(
     words = headlines.drift_words(Incident.objects.get(pk=drift["id"])).replace("\N{NO-BREAK SPACE}", " ")
     for address in ("/p/nightly/", f"/p/nightly/incidents/{drift['id']}/"):
         assert words in text_of(client.get(address)).replace("\N{NO-BREAK SPACE}", " ")
+    # A drift has no points before it.
+    assert "0 / " not in text_of(client.get(f"/p/nightly/incidents/{drift['id']}/"))
+    history = "/p/nightly/history/?metric=tps&workload=read_only&threads=1"
+    assert f"It drifts : {words}." in text_of(client.get(history)).replace("\N{NO-BREAK SPACE}", " ")
     assert "nothing open" not in text_of(client.get("/p/nightly/"))
     assert b"1 drift" in client.get("/p/nightly/badge.svg").content
     assert b'<category term="drift"/>' in client.get("/p/nightly/feed.atom").content
@@ -120,6 +125,9 @@ def test_what_is_usual_is_told_around_a_drift_and_not_by_it(project, api):
     rows = api.get("/api/v1/overview/", {"project": "nightly"}).json()["rows"]
     assert {one["verdict"] for one in rows} == {"same"}
     assert all(one["usual"] < 0.12 for one in rows)
+    # The curve shows what happened.
+    for row in morning_of(project).rows:
+        assert np.mean(row.curve[:10]) > 1.1 * np.mean(row.curve[-10:])
 
 
 def test_forty_quiet_nights_have_no_drift(api):

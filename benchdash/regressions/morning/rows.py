@@ -245,12 +245,13 @@ class _History:
     """The groups of a series in order: ``logs`` relative to the level of the newest, by ``names``.
 
     Releases whose order is not known are left out. ``starts`` are the indexes at which a confirmed level
-    begins.
+    begins. ``logs`` are without the drift of the series; ``drifts`` are how far it was from its end.
     """
 
     series: _Series
     threads: Sequence[int | None]
     logs: Floats
+    drifts: Floats
     names: Sequence[Hashable]
     starts: Sequence[int]
     value: float | None
@@ -302,6 +303,7 @@ def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
         placed = {}
         logs = np.log(values[usable])
         drift: _Step | None = None
+        drifts = np.zeros(len(logs))
         for step in steps[one.pk]:
             place, first = (
                 place_of.get(point - begin) if (point := points.index_of(run, at)) is not None else None
@@ -314,7 +316,8 @@ def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
             else:
                 # How far values fall from the level is told around the drift, and not by it.
                 since_last = np.clip(np.arange(len(logs)) - place, (first or 0) - place, 0)
-                logs -= log1p(step.per_point) * since_last
+                drifts[:] = since_last * log1p(step.per_point)
+                logs -= drifts
                 drift = step
         times = [started_at[begin + place] for place in usable.tolist()]
         for machine in sorted(machines, key=lambda machine: machine.started_at):
@@ -327,6 +330,7 @@ def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
                 series=one,
                 threads=[one.threads],
                 logs=logs - _level(logs, max(placed, default=0)),
+                drifts=drifts,
                 names=[names[begin + place] for place in usable.tolist()],
                 starts=sorted(placed),
                 value=float(values[usable[-1]]) if len(usable) else None,
@@ -384,13 +388,14 @@ def _fold(several: Sequence[_History]) -> _History:
     """Take the mean of the logs of thread counts, group by group."""
     main = max(several, key=lambda one: (one.measured_at, len(one.logs)))
     index_of = {name: at for at, name in enumerate(main.names)}
-    sums, n = np.zeros(len(main.names)), np.zeros(len(main.names))
+    sums, drifts, n = np.zeros((3, len(main.names)))
     starts: set[int] = set()
     for one in several:
         known = [(index_of[name], at) for at, name in enumerate(one.names) if name in index_of]
         if known:
             there, here = np.array(known).T
             sums[there] += one.logs[here]
+            drifts[there] += one.drifts[here]
             n[there] += 1
         starts |= {index_of[one.names[at]] for at in one.starts if one.names[at] in index_of}
     logs = sums / np.maximum(n, 1)
@@ -400,6 +405,7 @@ def _fold(several: Sequence[_History]) -> _History:
         main,
         threads=[thread for one in several for thread in one.threads],
         logs=logs - _level(logs, max(starts, default=0)),
+        drifts=drifts / np.maximum(n, 1),
         starts=sorted(starts),
         value=None,
         incident=changed[0].incident if changed else None,
@@ -449,7 +455,7 @@ def _row(history: _History, sd: float, worth: int) -> Standing:
         groups=n,
         needed=needed,
         measured_at=history.measured_at,
-        curve=np.exp(history.logs[first:]).tolist(),
+        curve=np.exp(history.logs[first:] + history.drifts[first:]).tolist(),
         changed_at=[start - first for start in history.starts if start >= first],
         incident=history.incident,
         change=history.change,
