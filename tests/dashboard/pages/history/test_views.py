@@ -433,7 +433,7 @@ def test_a_page_takes_the_same_statements_whatever_it_draws(client, django_asser
         series = make_series([100.0, 90.0, 80.0, 81.0], project=project, threads=threads)
         make_change_point(series, 2)
     # The list looks for the largest changes of all, before it reads a page of them.
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         shown(client, project)
     with django_assert_num_queries(9):
         shown(client, project, charts="small")
