@@ -273,12 +273,13 @@ _RULES: Final = (
         ),
         meaning=_time,
     ),
-    # A machine by its size, by its address in a private network, or by its whole name.
+    # A machine by its size or number, by its address in a private network, or by its whole name.
     _Rule(
         "hardware",
         _alone(
             r"(?P<it>c\d+r\d+|\d+-?(?:cores?|v?cpus?)(?:[-_]?\d+gb?)?|\d+-?c[-_]?\d+gb?"
-            r"|[a-z]{1,3}\d[a-z]{0,3}[._-](?:\d{0,2}xlarge|large|medium|small|micro|metal))"
+            r"|[a-z]{1,3}\d[a-z]{0,3}[._-](?:\d{0,2}xlarge|large|medium|small|micro|metal)"
+            r"|[a-z]\d[a-z]?-(?:standard|highmem|highcpu)-\d+|(?:bench|host|node|box|machine)-?\d{1,4})"
         ),
         re.compile(
             r"(?:^|(?<=/))(?P<it>(?:ip-)?(?:10|172|192)(?:[.-]\d{1,3}){3}"

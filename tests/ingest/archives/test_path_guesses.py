@@ -30,6 +30,8 @@ def read(proposal, path):
         ("pg17/th_64.log", {"product": "PostgreSQL", "version": "17", "threads": 64}),
         ("ps-8.0.35/ps.c16.txt", {"product": "Percona Server", "workload": "oltp_point_select"}),
         ("m5.4xlarge/mariadb-11.4.5.log", {"hardware": "m5.4xlarge", "version": "11.4.5"}),
+        ("bench-03/ma101114/ro.16.txt", {"hardware": "bench-03", "version": "10.11.14"}),
+        ("c2-standard-60/t8.log", {"hardware": "c2-standard-60", "threads": 8}),
         ("mariadb-java-client-1.5.3/a.json", {"product": "mariadb-java-client", "version": "1.5.3"}),
         ("percona-server-8.0.36-28/ro.64", {"product": "Percona Server", "version": "8.0.36-28"}),
         ("pg17rc1, 64 threads.txt", {"product": "PostgreSQL", "version": "17rc1", "threads": 64}),

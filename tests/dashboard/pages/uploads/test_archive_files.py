@@ -23,10 +23,7 @@ SAMPLES = Path(__file__).parents[4] / "ingest/samples/watch/nightly/mariadb-10.1
 REPORT = (SAMPLES / "000/oltp_read_only.txt").read_bytes()
 OTHER = (SAMPLES / "001/oltp_read_only.txt").read_bytes()
 CUT = REPORT[:700]
-LINE = (
-    "line 19: the report is not complete: no 'total time:' up to this line "
-    "(read as sysbench)"
-)
+LINE = "line 19: the report is not complete: no 'total time:' up to this line (read as sysbench)"
 FILES = {
     "10.6.1/reads.txt": REPORT,
     "10.6.1/cut.txt": CUT,
