@@ -57,9 +57,9 @@ def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
     return list(found.values_list("series_id", "run_id"))
 
 
-def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
+def change_points(series: Mapping[int, Series], which: Q = STEP) -> dict[int, list[ChangePoint]]:
     """Return the suspected and confirmed change points of each series (given by id); one statement."""
-    found = ChangePoint.objects.filter(LIVE, STEP, series__in=list(series)).select_related(
+    found = ChangePoint.objects.filter(LIVE, which, series__in=list(series)).select_related(
         "incident__largest__series"
     )
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)

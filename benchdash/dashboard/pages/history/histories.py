@@ -11,6 +11,7 @@ from statistics import median
 from typing import Final
 
 import numpy as np
+from django.db.models import Q
 
 from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
@@ -18,7 +19,7 @@ from benchdash.regressions.comparison.noise_floors import Histories, Levels
 from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides, sign_of
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Sides
-from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import Margins
 from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.regressions.used_units import change_point_in_unit, scaled, series_in_unit
@@ -40,8 +41,9 @@ class HistoryLine:
     ``shifts`` are change points at the first group of their new level. ``switches`` are groups whose
     configuration or environment differs from those before, with what differs (nothing: not read).
     ``excluded`` are the groups that excluded runs would make. ``margin`` is the relative difference that does
-    not matter. ``is_beside_control``: values are relative to the control; ``without_control`` are the groups
-    that have none, each with the index of the point after it.
+    not matter. ``drift`` is that of a series which loses little by little. ``is_beside_control``: values are
+    relative to the control; ``without_control`` are the groups that have none, each with the index of the
+    point after it.
     """
 
     series: Series
@@ -50,6 +52,7 @@ class HistoryLine:
     margin: float = EQUIVALENT
     shifts: Mapping[int, ChangePoint] = field(default_factory=dict)
     switches: Mapping[int, Sequence[Difference]] = field(default_factory=dict)
+    drift: Incident | None = None
     is_beside_control: bool = False
     without_control: Sequence[tuple[int, Point]] = ()
 
@@ -180,7 +183,9 @@ def read_lines(series: Sequence[Series], margins: Margins = _USUAL) -> list[Hist
     """Read the line of each series, in their order, in a constant number of statements."""
     by_id = {one.pk: one for one in series}
     included, excluded = histories_and_excluded(by_id)
-    found = change_points(by_id)
+    found = change_points(by_id, Q())
+    steps = {pk: [one for one in changes if not one.is_drift] for pk, changes in found.items()}
+    drifts = {pk: one.incident for pk, changes in found.items() for one in changes if one.is_drift}
     switches = _switches(included)
     return [
         HistoryLine(
@@ -188,8 +193,9 @@ def read_lines(series: Sequence[Series], margins: Margins = _USUAL) -> list[Hist
             points=included[one.pk],
             excluded=excluded[one.pk],
             margin=margins.of(one.metric, (point.value for point in included[one.pk][-2:])),
-            shifts=places(found.get(one.pk, ()), included[one.pk]),
+            shifts=places(steps.get(one.pk, ()), included[one.pk]),
             switches=switches[one.pk],
+            drift=drifts.get(one.pk),
         )
         for one in series
     ]

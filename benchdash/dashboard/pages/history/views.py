@@ -45,7 +45,7 @@ from benchdash.dashboard.shell.selection import whole_number
 from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
-from benchdash.regressions.models import ChangePoint, Incident, Sensitivity
+from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.options import margins_of
 from benchdash.results.annotations import annotations_of
 from benchdash.results.models import Annotation, Run, Series
@@ -124,7 +124,7 @@ class Chart:
     """A large chart with the table that says the same.
 
     ``alone_url`` is its own address, ``open_url`` the same where it is not alone.
-    ``sensitivity`` and ``drift`` are those of its only line.
+    ``sensitivity`` is that of its only line.
     """
 
     name: str
@@ -138,7 +138,6 @@ class Chart:
     open_url: str = ""
     annotations: Sequence[Annotation] = ()
     sensitivity: Sensitivity | None = None
-    drift: Incident | None = None
 
     @cached_property
     def written(self) -> dict[int, list[Annotation]]:
@@ -286,7 +285,6 @@ def _large_charts(
     may_curate = page.may(Scope.TRIAGE)
     alone = [part[0].series.pk for part in parts if len(part) == 1]
     sensitivities = Sensitivity.objects.select_related("series").in_bulk(alone) if alone else {}
-    drifts = _drifts(alone)
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
         series = [line.series for line in part]
         own = [one for one in written if _belongs(one, series)]
@@ -309,7 +307,6 @@ def _large_charts(
                 open_url=alone_url if several else "",
                 annotations=own,
                 sensitivity=sensitivities.get(series[0].pk) if len(series) == 1 else None,
-                drift=drifts.get(series[0].pk) if len(series) == 1 else None,
             )
         )
     groups = (row.point for chart in charts for row in chart.rows if row.is_excluded)
@@ -322,15 +319,6 @@ def _large_charts(
         "switches": _switches(request, looks, wishes, beside),
         "beside": beside,
     }
-
-
-def _drifts(series: Sequence[int]) -> Mapping[int, Incident]:
-    """Return the confirmed drifts by the ids of their series."""
-    if not series:
-        return {}
-    confirmed = ChangePoint.objects.filter(series__in=series, state=ChangePoint.State.CONFIRMED)
-    drifts = confirmed.filter(per_point__isnull=False).order_by("pk").select_related("incident")
-    return {one.series_id: one.incident for one in drifts if one.incident}
 
 
 def _belongs(annotation: Annotation, series: Iterable[Series]) -> bool:

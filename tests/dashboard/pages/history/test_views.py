@@ -426,14 +426,14 @@ def test_names_from_files_are_escaped_in_page_and_figure(client):
 def test_a_page_takes_the_same_statements_whatever_it_draws(client, django_assert_num_queries):
     project = make_project(public=True)
     make_series([100.0, 90.0], project=project)
-    # A large chart has annotations, and one series the changes that it could show, and its drift.
-    with django_assert_num_queries(12):
+    # A large chart has annotations, and one series the changes that it could show.
+    with django_assert_num_queries(11):
         shown(client, project)
     for threads in range(5, 30):
         series = make_series([100.0, 90.0, 80.0, 81.0], project=project, threads=threads)
         make_change_point(series, 2)
     # The list looks for the largest changes of all, before it reads a page of them.
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(12):
         shown(client, project)
     with django_assert_num_queries(9):
         shown(client, project, charts="small")
