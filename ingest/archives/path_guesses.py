@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ingest.archives.path_parts import PathPart, PathVariable, as_written, between_words, without_neighbours
-from ingest.archives.path_words import Word, words_in, workload_called
+from ingest.archives.path_words import Word, has_workload, words_in, workload_called
 from ingest.metadata.fields import FIELDS
 from ingest.metadata.path_patterns import (
     ANY_FILE,
@@ -41,6 +41,8 @@ _SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", 
 _MAX_GROUPS: Final = 8
 # Two names alone do not show what varies.
 _MIN_ALIKE: Final = 2
+# Longer texts are no names of anything.
+_MAX_TEXT_LENGTH: Final = 60
 _NUMBERS: Final = ("threads", "repetition")
 _NUMBERED_BY_MAJOR: Final = ("pgbench", "postgres", "postgresql", "pg")
 
@@ -290,6 +292,9 @@ def _name_unknowns(
     whole = [part for part in parts if isinstance(part, PathVariable)]
     variables = [one for part in whole for one in part.inner or [part]]
     used = {variable.field for variable in variables if variable.field}
+    for variable in variables:
+        if not variable.field and any(one.field and one.texts == variable.texts for one in variables):
+            variable.field = ANY_PART
     numbers = [
         one for one in variables[::-1] if not one.field and all(text.isdecimal() for text in one.texts)
     ]
@@ -307,8 +312,16 @@ def _name_unknowns(
                 text: {"control": True} if text == "control" else {} for text in variable.texts
             }
     for variable in unknown:
-        if not variable.field and _says_what_the_file_says(variable, names):
+        is_too_long = max(map(len, variable.texts)) > _MAX_TEXT_LENGTH
+        if not variable.field and (is_too_long or _says_what_the_file_says(variable, names)):
             variable.field = ANY_PART
+        elif (
+            not variable.field
+            and "workload" not in {*used, *constants, *said}
+            and has_workload(variable.texts)
+        ):
+            variable.field = "workload"
+            used.add("workload")
     wanted = _wanted_names(names, {*used, *constants, *said})
     for variable in sorted(unknown, key=lambda one: not one.is_in_file_name):
         if not variable.field:

@@ -7,7 +7,7 @@ a person to confirm.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -145,6 +145,11 @@ def words_in(path: str, known: Mapping[str, Sequence[str]] | None = None) -> lis
 def workload_called(text: str) -> str:
     """Return the workload that an abbreviation stands for, or the text itself."""
     return _WORKLOADS.get(text.lower(), text)
+
+
+def has_workload(texts: Iterable[str]) -> bool:
+    """Return whether one of the texts is a workload, or an abbreviation of one."""
+    return any(text.lower() in _WORKLOADS for text in texts)
 
 
 def _found(path: str, known: Mapping[str, Sequence[str]]) -> Iterator[tuple[Word, int, int]]:

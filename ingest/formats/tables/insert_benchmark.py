@@ -63,6 +63,8 @@ _SAYS_SOMETHING = re.compile(r"\w")
 
 
 def recognise(head: bytes) -> bool:
+    if not all(name.encode() in head for name in (_INSERTS, _QUERIES)):
+        return False
     return any(_is_head(_words(line)) for line in head.decode("utf-8", "replace").splitlines())
 
 

@@ -49,6 +49,8 @@ _TWO_THREAD_COUNTS = re.compile(r"base1 (\S+) and base2 (?!\1$)\S+")
 
 
 def recognise(head: bytes) -> bool:
+    if not any(name.encode() in head for name in (_TITLE, *_COMPUTED_FROM)):
+        return False
     lines = head.decode("utf-8", "replace").splitlines()
     return any(line.strip() == _TITLE or _is_head(line.split()) for line in lines)
 

@@ -27,6 +27,17 @@ def test_what_lies_on_a_disk_is_not_counted_beside_it(names, whole):
     assert whole_devices(names) == whole
 
 
+def test_of_a_vmstat_started_soon_again_the_last_samples_are_read():
+    heading = "r b swpd free buff cache si so bi bo in cs us sy id wa st"
+    row = "{} 0 0 1 1 1 0 0 0 0 1000 2000 50 10 40 0 0"
+    # The first line of each start is the average since the machine started.
+    lines = [heading, row.format(9), row.format(2), heading, row.format(9), row.format(6)]
+    report = COMPANION_FORMATS["vmstat"].parse(Source("".join(f"{line}\n" for line in lines).encode()))
+    (samples,) = report.samples
+    assert [values[samples.columns.index("run_queue")] for values in samples.rows] == [6]
+    assert report.warnings == ("vmstat was started 2 times; the samples of the last time were read",)
+
+
 def test_the_banner_of_sysstat_is_not_uname():
     assert recognise(Source(b"Linux 6.1.0 (bench-01) \t11/20/26 \t_x86_64_\t(2 CPU)\n")) is None
 
