@@ -52,7 +52,7 @@ from ingest.formats.run_values import COUNT, OPTION, TEXTS, RunValues, operation
 from ingest.formats.source import Source
 
 _PLACE = re.compile(r"\{([\w.]+)(?::([\w/%]+))?\}|\.\.\.")
-_BLANKS = re.compile(r"\s{2,}|\t")
+_BLANKS = re.compile(r"\s{2,}|\t|\s(?=p\d)")
 _MAX_PERCENTILE = 100
 _TEXT = r"(\S(?:.{0,200}?\S)??)"
 # A text before a comma has none itself.
@@ -133,8 +133,9 @@ class PrintedLine:
 class PrintedTable:
     """Lines of cells under a line of their names, parted by two blanks or more; dashes are no value.
 
-    The first cell is the operation, before the names of its metrics; that of ``total`` has none. ``columns``
-    are the metrics by the names above them, with a unit as in a template: ``latency_avg:ms``.
+    A long name of a percentile fills its column: one blank parts it. The first cell is the operation, before
+    the names of its metrics; that of ``total`` has none. ``columns`` are the metrics by the names above them,
+    with a unit as in a template: ``latency_avg:ms``.
     """
 
     first: str
