@@ -336,18 +336,19 @@ def _take_values(
             case "pairs":
                 run.take_pairs(value, line)
             case "latency" if "percentile" in values:
-                metric = _percentile(values["percentile"], line)
-                run.take(metric, value, line, unit=unit, operation=operation)
+                if metric := _percentile(values["percentile"], line):
+                    run.take(metric, value, line, unit=unit, operation=operation)
             case _:
                 run.take(name, value, line, unit=unit, operation=operation)
 
 
 def _percentile(text: str, line: int) -> str:
-    """Return the metric of a percentile. Raise FormatError for what is none."""
+    """Return the metric of a percentile, nothing for 0. Raise FormatError for what is none."""
     try:
         percentile = float(text)
     except ValueError:
-        percentile = 0.0
-    if not 0 < percentile <= _MAX_PERCENTILE:
+        percentile = -1.0
+    if not 0 <= percentile <= _MAX_PERCENTILE:
         raise FormatError(f"{text} is not a percentile", line)
-    return percentile_metric(percentile)
+    # Where there were too few requests for a percentile, tools print 0 % in 0 seconds.
+    return percentile_metric(percentile) if percentile else ""

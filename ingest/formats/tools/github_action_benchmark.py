@@ -13,7 +13,7 @@ from typing import Any
 from benchdash.results.readings import HIGHER, LOWER, Direction, Reading
 from ingest.formats.jmh.results import scale_of
 from ingest.formats.json_source import load
-from ingest.formats.outputs import bounded, missing_line_end, quoted
+from ingest.formats.outputs import bounded, quoted
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.run_values import direction_of, metric_of
 from ingest.formats.source import Source
@@ -39,7 +39,7 @@ def parse(source: Source) -> ParsedReport:
     if not isinstance(entries, dict):
         raise FormatError("'entries' is missing: it holds the benchmarks of each commit", 1)
     runs: list[ParsedRun] = []
-    warnings = [_BRANCH, *missing_line_end(source)]
+    warnings = [_BRANCH]
     for suite, of_suite in entries.items():
         for entry in of_suite if isinstance(of_suite, list) else ():
             try:

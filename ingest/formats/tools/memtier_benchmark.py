@@ -31,7 +31,7 @@ def _without_idle_commands(run: RunValues) -> Sequence[str]:
 
 FORMAT = ToolSpec(
     tool="memtier_benchmark",
-    recognised_by=r"^Type +Ops/sec +(?:Hits/sec|Avg\. Latency|Latency)",
+    recognised_by=r"^[ \t]*Type +Ops/sec +(?:Hits/sec|Avg\. Latency|Latency)",
     lines=(
         PrintedLine("{option.client_threads} Threads", begins_run=True),
         PrintedLine("{option.connections_per_thread} Connections per thread"),
