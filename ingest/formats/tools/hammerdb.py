@@ -27,7 +27,8 @@ _RESULTS = tuple(
     )
 )
 _BEGINS = re.compile(
-    r"HammerDB |Benchmark set to |Changed |TEST RESULT : |[0-9]{1,7} Active Virtual Users |[0-9]{4}-[0-9]{2}-"
+    r"HammerDB |Hammerdb Log @ |Benchmark set to |Changed |Beginning rampup |Timing test period "
+    r"|TEST RESULT : |[0-9]{1,7} Active Virtual Users |[0-9]{4}-[0-9]{2}-"
 )
 _PROFILE_OF_A_USER = re.compile(r"Hammerdb Time Profile Report @ .*|>>>>> VIRTUAL USER [0-9].*")
 _SUMMARY = re.compile(r">>>>> SUMMARY OF [0-9]{1,7} ACTIVE VIRTUAL USERS.*|\{")
@@ -39,7 +40,7 @@ _NO_RESULT = "no 'TEST RESULT'"
 _NO_TPROC_H = "TPROC-H is not read, only TPROC-C is"
 _COMPLETE = "ALL VIRTUAL USERS COMPLETE"
 # Texts that are put where a run begins, and where it is whole.
-_BEGUN, _CLOSED = "(a run begins)", "(a run ends)"
+_BEGUN, _NEXT, _CLOSED = "(a run begins)", "(another result follows)", "(a run ends)"
 
 _DRIVERS = ("", "pg_", "mysql_", "maria_", "mssqls_", "db2_")
 # What tells one workload from another. Users, passwords, hosts and ports are left where they are.
@@ -75,8 +76,7 @@ class _Texts:
                 begins = is_created or (runs and (self.is_running or not self.is_created))
                 if begins or (self.has_result and _BEGINS.match(text)):
                     yield from self._end(number)
-                if begins:
-                    yield number, _BEGUN
+                    yield number, _BEGUN if begins else _NEXT
                 self.is_created = self.is_created or is_created
                 self.is_running = self.is_running or runs
                 yield from ((number, part) for part in self._kept(text))
@@ -166,6 +166,7 @@ FORMAT = ToolSpec(
         PrintedLine("Benchmark set to {workload} for {_}", heads_runs=True),
         PrintedLine("Changed tpcc:{name} from {_} to {value} for...", heads_runs=True),
         PrintedLine(_BEGUN, begins_run=True, owes_figures=True),
+        PrintedLine(_NEXT, begins_run=True),
         PrintedLine("DBVersion:{version}"),
         PrintedLine("Beginning rampup time of {option.rampup} minutes"),
         PrintedLine("Timing test period of {duration_s:min} in minutes"),

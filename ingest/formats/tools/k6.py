@@ -21,6 +21,7 @@ FORMAT = JsonSpec(
     keys=("metrics", "iteration_duration|http_req_duration|iterations"),
     values={
         "threads": f"{_either('vus_max', 'max')} | {_either('vus_max', 'value')}",
+        "duration_s:ms": "state/testRunDurationMs",
         "qps": _either("http_reqs", "rate"),
         "ops_per_s": _either("iterations", "rate"),
         "total_events": _either("http_reqs", "count"),
