@@ -11,6 +11,7 @@ from ingest.formats.outputs import quoted
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 
+_NO_HEAD = "the first line does not name the columns of JMH's CSV"
 _PROBLEM = "the line cannot be split into cells:"
 
 
@@ -47,7 +48,7 @@ def _tables(source: Source) -> tuple[list[ScoreTable], list[str]]:
     first = next(number for number, line in enumerate(lines, start=1) if line.strip())
     head = CSV_HEAD.fullmatch(lines[first - 1])
     if not head:
-        raise FormatError("the first line does not name the columns of JMH's CSV", first)
+        raise FormatError(_NO_HEAD, first)
     source.limits.check("cells", len(lines) * len(lines[first - 1].split(head["separator"])))
     if source.data.endswith(b"\r") and b"\n" in source.data:
         warnings.append(f"line {len(lines)}: the file ends within a line end; it may be cut off")
@@ -64,6 +65,9 @@ def _tables(source: Source) -> tuple[list[ScoreTable], list[str]]:
         if cells[0] == "Benchmark" and CSV_HEAD.fullmatch(text):
             tables.append(ScoreTable(line, _columns(cells, line)))
             continue
+        if not tables:
+            # A quote that is not closed takes in the lines below the head.
+            raise FormatError(_NO_HEAD, first)
         columns = tables[-1].columns
         row = columns.row(cells) if isinstance(columns, CellColumns) and len(cells) == columns.width else None
         if row is None:
