@@ -14,6 +14,7 @@ from ingest.formats.outputs import (
     MAX_THREADS,
     Read,
     bounded,
+    given_twice,
     missing_line_end,
     quoted,
     read_runs,
@@ -161,6 +162,9 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         else SysbenchReport(output, _final_block(output))
     )
     readings = tuple(report.readings())
+    metrics = [reading.metric for reading in readings]
+    if repeated := next((metric for metric in metrics if metrics.count(metric) > 1), None):
+        raise given_twice(repeated, output.line)
     counted = report.threads_of_events if isinstance(report, SysbenchReport) else None
     printed = _threads_of_header(output)
     of_command = [options.pop(name, None) for name in ("threads", "num-threads")]
