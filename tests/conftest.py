@@ -39,9 +39,11 @@ def django_db_setup(django_db_setup, django_db_blocker):
     from django.db import connection
 
     with django_db_blocker.unblock(), connection.cursor() as cursor:
+        # PostgreSQL ends its own workers, such as autovacuum's, and lets nobody else do so.
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " AND backend_type = 'client backend'"
         )
 
 
