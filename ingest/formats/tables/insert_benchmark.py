@@ -118,11 +118,16 @@ def _words(line: str) -> list[str]:
     return _BETWEEN.split(line.strip().strip("|").strip()) if line.strip() else []
 
 
+def _names_one_twice(words: Sequence[str]) -> bool:
+    """Return whether two columns are the same metric: ``rmbps`` and ``rkbps`` differ in their units alone."""
+    return len({_KNOWN[word][0] if word in _KNOWN else word for word in words}) < len(words)
+
+
 def _is_head(words: Sequence[str]) -> bool:
     return (
         len(words) >= _FEWEST_COLUMNS
         and _COLUMNS.issuperset(words)
-        and len(set(words)) == len(words)
+        and not _names_one_twice(words)
         and {_INSERTS, _QUERIES}.issubset(words)
     )
 
