@@ -294,7 +294,7 @@ class RunValues:
 
     def missing(self, wanted: Sequence[str]) -> Sequence[str]:
         """Return a warning of the wanted values that the run lacks."""
-        lacking = [name for name in wanted if name not in self.readings and getattr(self, name, None) is None]
+        lacking = [name for name in wanted if self.lacks(name)]
         return [missing(lacking, self.last_line)] if lacking else []
 
     def parsed(self, key: str, required: Mapping[str, str], workload: str) -> ParsedRun:

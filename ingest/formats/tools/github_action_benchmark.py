@@ -7,10 +7,12 @@ window.BENCHMARK_DATA = {"entries": {"Benchmark": [{"commit": {"id": "...", "tim
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from benchdash.results.readings import HIGHER, LOWER, Direction, Reading
+from benchdash.results.readings import HIGHER, LOWER, Direction, Reading, known_metric
+from benchdash.results.readings import reading as known_reading
 from ingest.formats.jmh.results import scale_of
 from ingest.formats.json_source import load
 from ingest.formats.outputs import bounded, quoted
@@ -21,6 +23,7 @@ from ingest.formats.source import Source
 _BEGINNING = re.compile(rb"\s*window\.BENCHMARK_DATA\s*=\s*")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _DIRECTIONS: Mapping[str, Direction] = {"customBiggerIsBetter": HIGHER, "customSmallerIsBetter": LOWER}
+_TIME = "ns/op"
 _VERSION_DIGITS, _UNIT_LENGTH, _NAME_LENGTH = 10, 40, 200
 _BRANCH = "the file has commits and names no branch: say it in the field 'branch', so that they are in order"
 
@@ -43,9 +46,11 @@ def parse(source: Source) -> ParsedReport:
     for suite, of_suite in entries.items():
         for entry in of_suite if isinstance(of_suite, list) else ():
             try:
-                for name, readings in _readings(entry).items():
+                for name, repetitions in _repetitions(entry).items():
                     workload = f"{suite}: {name}" if len(entries) > 1 else name
-                    runs.append(_run(entry, workload, readings, key=str(len(runs) + 1)))
+                    for number, readings in enumerate(repetitions, start=1):
+                        run = _run(entry, workload, readings, key=str(len(runs) + 1))
+                        runs.append(replace(run, repetition=number) if len(repetitions) > 1 else run)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 warnings.append(f"left out: an entry of {quoted(str(suite))} without {quoted(str(error))}")
     source.limits.check("runs", len(runs))
@@ -68,23 +73,31 @@ def _run(entry: Mapping[str, Any], workload: str, readings: Mapping[str, Reading
     )
 
 
-def _readings(entry: Mapping[str, Any]) -> dict[str, dict[str, Reading]]:
-    """Return the readings of an entry by benchmark and metric: ns/op, ops/s, and others as they are printed.
+def _repetitions(entry: Mapping[str, Any]) -> dict[str, list[dict[str, Reading]]]:
+    """Return the readings of each benchmark by metric, once more for each time that it has another value.
 
-    Of Go's benchmarks there is a figure for each unit, whose name ends with it: ``Parse - allocs/op``.
+    Metrics are ns/op, ops/s, and others as they are printed. Of Go's benchmarks there is a figure for each
+    unit, whose name ends with it: ``Parse - allocs/op``. The score is their time, whatever else they count.
     """
-    found: dict[str, dict[str, Reading]] = {}
+    found: dict[str, list[dict[str, Reading]]] = {}
     for bench in entry["benches"]:
         value, unit = float(bench["value"]), str(bench["unit"]).split("\t")[0].strip()[:_UNIT_LENGTH]
         if not math.isfinite(value) or value < 0:
             raise ValueError("figures that can be compared")
         scale = scale_of(unit.replace("iter", "op").replace("/sec", "/s").replace("op/s", "ops/s"))
-        if scale:
+        of_unit = str(bench["name"]).endswith(f" - {unit}")
+        if scale and (not of_unit or scale.unit == _TIME):
             reading = Reading("score", value * scale.factor, scale.unit, scale.direction)
+        elif of_unit and known_metric(metric_of(unit)):
+            reading = known_reading(metric_of(unit), value)
         else:
-            of_unit = str(bench["name"]).endswith(f" - {unit}")
             direction = _DIRECTIONS.get(entry.get("tool", "")) or direction_of(unit)
             reading = Reading(metric_of(unit) if of_unit else "score", value, unit, direction, is_own=True)
-        name = str(bench["name"]).removesuffix(f" - {unit}")[:_NAME_LENGTH]
-        found.setdefault(name, {})[reading.metric] = reading
+        name = str(bench["name"]).removesuffix(f" - {unit}")
+        if len(name) > _NAME_LENGTH:
+            raise ValueError(f"a name of at most {_NAME_LENGTH} characters")
+        of_name = found.setdefault(name, [{}])
+        if of_name[-1].get(reading.metric, reading) != reading:
+            of_name.append({})
+        of_name[-1][reading.metric] = reading
     return found

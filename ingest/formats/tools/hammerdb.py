@@ -69,7 +69,7 @@ class _Texts:
         """Yield texts with the numbers of their lines, and one where a run is whole."""
         number = 0
         for number, line in enumerate(lines, start=1):
-            for user, text in _said(line.strip()):
+            for user, text in _texts_of_line(line.strip()):
                 # The first virtual user begins a run, and watches the others.
                 runs = user == "1" and text == "RUNNING"
                 is_created = text.startswith("Vuser 1 created")
@@ -113,7 +113,7 @@ class _Texts:
         return (text,) if self.in_summary and self.is_called else ()
 
 
-def _said(line: str) -> Iterator[tuple[str, str]]:
+def _texts_of_line(line: str) -> Iterator[tuple[str, str]]:
     """Yield each text of a line with the number of the virtual user who says it."""
     if pair := _PAIR.fullmatch(line):
         yield "", f"{pair[1]}: {pair[2]}"
