@@ -9,8 +9,8 @@ from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import Run
 from benchdash.results.records import SampleTable
 from tests.builders import START, make_project, make_record, make_runs
-from tests.dashboard.pages.lines.test_in_browser import SHIFTS
 from tests.dashboard.pages.runs.test_samples import printed, sampled
+from tests.dashboard.shifts import SHIFTS
 from tests.regressions.nights import record_nights
 
 pytestmark = pytest.mark.django_db(transaction=True)

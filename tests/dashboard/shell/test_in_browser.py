@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.builders import make_project
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.dashboard.shell.guide")]
 
@@ -119,10 +120,7 @@ def test_a_chart_is_drawn_once_for_its_names(guide):
 
 def test_nothing_jumps_when_a_chart_is_drawn(chromium_page):
     project = make_project(public=True)
-    chromium_page.add_init_script(
-        "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
-        "entry => window.shift += entry.value)).observe({type: 'layout-shift', buffered: true})"
-    )
+    chromium_page.add_init_script(SHIFTS)
     chromium_page.goto(f"/p/{project.slug}/guide/")
     drawn(chromium_page)
     assert chromium_page.evaluate("window.shift") < 0.01

@@ -5,14 +5,11 @@ from playwright.sync_api import expect
 
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.controls import choose_display, opened_filter
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TPS = {1: 1000.0, 2: 1900.0, 4: 3040.0, 8: 3952.0, 16: 3161.6}
-SHIFTS = (
-    "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
-    "entry => window.shift += entry.value)).observe({type: 'layout-shift', buffered: true})"
-)
 
 
 @pytest.fixture

@@ -8,13 +8,9 @@ from playwright.sync_api import expect
 from benchdash.results.records import SampleTable
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.controls import opened_filter
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SHIFTS = (
-    "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
-    "entry => window.shift += entry.value)).observe({type: 'layout-shift', buffered: true})"
-)
 
 
 @pytest.fixture

@@ -7,14 +7,11 @@ from playwright.sync_api import expect
 
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.controls import choose_display, opened_filter
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 VERSIONS = ("10.2.44", "10.6.23", "10.11.15")
-SHIFTS = (
-    "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
-    "entry => window.shift += entry.value)).observe({type: 'layout-shift', buffered: true})"
-)
 
 
 @pytest.fixture

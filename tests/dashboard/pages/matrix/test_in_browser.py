@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.builders import START, in_sessions, make_project, make_record, make_runs, make_user
 from tests.dashboard.controls import choose_display
-from tests.dashboard.pages.lines.test_in_browser import SHIFTS
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,13 +7,9 @@ from playwright.sync_api import expect
 
 from tests.builders import in_sessions, make_project, make_record, make_runs
 from tests.dashboard.controls import opened_filter
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SHIFTS = (
-    "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
-    "entry => window.shift += entry.value)).observe({type: 'layout-shift', buffered: true})"
-)
 
 
 @pytest.fixture

@@ -8,14 +8,11 @@ from playwright.sync_api import expect
 
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.controls import choose_display, opened_filter
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ADDRESS = "/p/bench/compare/settings/"
-SHIFTS = (
-    "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
-    "entry => window.shift += entry.value)).observe({type: 'layout-shift', buffered: true})"
-)
 LONG = "a_very_long_value_of_a_setting_that_nobody_would_like_to_read_but_somebody_wrote"
 
 

@@ -15,6 +15,7 @@ from benchdash.results.models import Hardware, Run, Workload
 from ingest.models import Companion, RawFile, Upload
 from ingest.receiving.imports import import_by_job, wait_for_job
 from tests.builders import make_project, make_run, make_upload, make_user
+from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db
 
@@ -655,10 +656,7 @@ def test_lines_of_binary_files_are_not_shown_and_those_of_other_encodings_are():
 def upload_page(chromium_page, sign_in):
     project = make_project("browsed")
     sign_in(make_user(member_of=project))
-    chromium_page.add_init_script(
-        "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
-        "entry => window.shift += entry.value)).observe({type: 'layout-shift', buffered: true})"
-    )
+    chromium_page.add_init_script(SHIFTS)
     chromium_page.goto("/p/browsed/uploads/new/")
     return chromium_page
 
