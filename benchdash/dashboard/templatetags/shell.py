@@ -12,12 +12,18 @@ from django.utils.html import format_html
 
 from benchdash.accounts.access import NOBODY, viewer_of
 from benchdash.dashboard.shell.chapters import EXPLAINED_AT
-from benchdash.dashboard.shell.filters import FilterLine
-from benchdash.dashboard.shell.html import figure_json
+from benchdash.dashboard.shell.filters import FilterChip, FilterLine
+from benchdash.dashboard.shell.html import choice_labels, figure_json
 from benchdash.dashboard.shell.navigation import navigation, page_url, tabs
 from benchdash.results.readings import UNKNOWN
 
 register = template.Library()
+
+
+@register.simple_tag
+def choices(chip: FilterChip) -> str:
+    """Return a labelled box for each choice of a chip."""
+    return choice_labels(chip.name, chip.choices, several=chip.several)
 
 
 @register.inclusion_tag("dashboard/_top_bar.html", takes_context=True)
