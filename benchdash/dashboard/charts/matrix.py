@@ -1,7 +1,7 @@
 """Workloads by versions: a table whose cells are filled with what their numbers mean."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from math import exp, inf, log
 from typing import Literal
@@ -45,6 +45,7 @@ class MatrixLook:
     ``order``: by name, by the step into the last column (the largest first), or by what a workload lost in
     its worst column. ``only_changed`` leaves the rows with a difference. ``by_size`` colours by its size what
     has no certain verdict. ``groups`` shows sections with a summary each; ``only_groups`` just these.
+    Of more workloads than ``most`` those are shown, in this order, that lost most in a column.
     """
 
     values: Values = "relative"
@@ -54,6 +55,7 @@ class MatrixLook:
     by_size: bool = False
     groups: bool = False
     only_groups: bool = False
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,14 @@ class MatrixSection:
 class Matrix:
     """``total`` is over everything; ``hidden`` is how many workloads are not shown because none changed.
 
+    ``left_out`` is how many workloads are beyond the most that are shown.
     ``is_of_speeds``: rows are better in different directions, and every ratio is one of speeds.
     """
 
     sections: Sequence[MatrixSection]
     total: Aggregates
     hidden: int = 0
+    left_out: int = 0
     is_of_speeds: bool = False
 
     @property
@@ -142,16 +146,22 @@ def matrix(
 ) -> Matrix:
     """Fold the rows of a comparison by workload; ``write`` says a ratio as the page says it."""
     look = look or MatrixLook()
+    workloads = [list(rows) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
+    left_out = max(len(workloads) - look.most, 0) if look.most else 0
+    if left_out:
+        look = replace(look, order="worst")
+        workloads = sorted(workloads, key=lambda rows: _rank(rows, look.order))[: look.most]
     drawing = _Drawing(
         write, link, look, table.metric, table.margin, is_of_speeds=have_two_directions(table.rows)
     )
-    folded = [drawing.folded(list(rows)) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
+    folded = list(map(drawing.folded, workloads))
     shown = [one for one in folded if one[0].is_changed or not look.only_changed]
     shown.sort(key=lambda one: _rank(one[1], look.order))
     return Matrix(
         sections=list(_sections(table, drawing, folded, shown)),
         total=drawing.aggregates(summary_of(table.rows), table.rows),
         hidden=len(folded) - len(shown),
+        left_out=left_out,
         is_of_speeds=drawing.is_of_speeds,
     )
 

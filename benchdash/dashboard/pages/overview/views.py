@@ -66,14 +66,17 @@ def overview_matrix(
         source, source_chips = _groups(project, query, at_place[0], releases, metric)
     else:
         source, source_chips = _versions(project, query, at_place, metric, ids)
-    opened = {name for name, pk in ids.items() if pk in query.getlist("open")}
+    look = MatrixLook(
+        opened={name for name, pk in ids.items() if pk in query.getlist("open")},
+        most=None if _ALL in query.getlist("rows") else MAX_ROWS,
+    )
     return OverviewMatrix(
         place=place,
         metric=metric,
         filters=[metric_chip, *source_chips],
         base=source.base,
         heads=source.heads,
-        matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=MatrixLook(opened=opened))
+        matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=look)
         if source.table
         else None,
         headline=source.headline,
@@ -155,6 +158,7 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
             "has_results": True,
             "rows": shown,
             "max_points": MAX_GROUPS,
+            "max_rows": MAX_ROWS,
             "nights_to_chance": round(1 / (1 - USUAL) / len(shown)) if len(shown) >= _MANY_ROWS else 0,
             "has_places": len({row.place for row in shown}) > 1,
             "more_rows": len(rows) - len(shown),

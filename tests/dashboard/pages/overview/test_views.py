@@ -57,6 +57,18 @@ def test_workloads_stand_against_versions_relative_to_the_oldest_shown(client, p
     ]
 
 
+def test_of_many_workloads_those_are_shown_that_lost_most(client, project):
+    steady = [f"steady_{number:02}" for number in range(60)]
+    for version in ("1", "2"):
+        measure(project, workloads=steady, threads=[1], versions=[version])
+    measure(project, workloads=["writes"], threads=[1], versions=["1", "2"])
+    page = get(client)
+    assert matrix(page)[2] == ["writes 1 thread", "1,001", "▼ 0.90"]
+    assert len(matrix(page)) == 2 + 60
+    assert "These are the 60 workloads that lost most; the means count all. 1 more workload" in text_of(page)
+    assert len(matrix(get(client, "rows=all"))) == 2 + 61
+
+
 def test_a_workload_opens_to_its_thread_counts(client, project):
     measure(project)
     pk = project.workloads.get().pk
