@@ -464,7 +464,6 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "benchdash.api.schema.add_problems",
-        "benchdash.api.schema.add_fields",
         "benchdash.api.schema.complete_parameters",
         "benchdash.api.schema.add_tags",
         "benchdash.api.schema.add_examples",

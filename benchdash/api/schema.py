@@ -15,8 +15,6 @@ from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.serializers import Serializer
 
-from benchdash.rest.fields import SELECTION, is_selectable
-from benchdash.rest.operations import Operation
 from benchdash.rest.parameters import MAX_ID
 
 _EXAMPLES = Path(__file__).with_name("examples.json")
@@ -148,7 +146,6 @@ _PROBLEMS = {
 }
 _PROBLEMS_OF_CHANGES = {
     "409": "something else is just being done to it",
-    "412": "it is not as `If-Match` says",
     "413": "the request is too large",
     "415": "a body of another media type",
     "422": "a file that cannot be understood, or an `Idempotency-Key` of another request",
@@ -172,15 +169,6 @@ def add_problems(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
             known |= _PROBLEMS_OF_CHANGES
         for status in known:
             operation["responses"][status] = {"$ref": f"#/components/responses/Problem{status}"}
-    return result
-
-
-def add_fields(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
-    """Declare the selection of fields where an answer has named members."""
-    for methods in result["paths"].values():
-        described = methods.get("get")
-        if described and is_selectable(Operation(described, result["components"]["schemas"])):
-            described.setdefault("parameters", []).append(SELECTION)
     return result
 
 

@@ -9,9 +9,7 @@ from django.utils.cache import patch_vary_headers
 
 _METHODS: Final = "GET, HEAD"
 _SENT: Final = "Authorization, If-None-Match"
-_SHOWN: Final = (
-    "Deprecation, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, Sunset, Content-Disposition"
-)
+_SHOWN: Final = "ETag, Link, RateLimit, RateLimit-Policy, Retry-After, Content-Disposition"
 
 _Answer = Callable[[HttpRequest], HttpResponseBase]
 

@@ -5,6 +5,7 @@ same key may be sent again. The answer is stored encrypted, for some have secret
 has all the rights still that were asked for when it was made, and may read what it names.
 """
 
+import copy
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,8 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Q
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
+from django.urls import resolve
 from django.utils import timezone
 from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
@@ -30,7 +32,6 @@ from benchdash.accounts.models import Project
 from benchdash.database.locks import alone_with
 from benchdash.encryption import NoKeyError, decrypted, encrypted
 from benchdash.rendering import FastJSONRenderer
-from benchdash.rest.conditional import answer_to_get
 from benchdash.rest.models import StoredAnswer
 from benchdash.throttling import asker_of
 
@@ -139,7 +140,7 @@ def _replay(request: Request, stored: StoredAnswer, digest: str, viewer: Viewer)
         raise KeyUsedOtherwise
     _require_still(viewer, stored.rights)
     if stored.location:
-        current = answer_to_get(request, urlsplit(stored.location).path)
+        current = _answer_to_get(request, urlsplit(stored.location).path)
         if current.status_code != status.HTTP_200_OK:
             return current
     try:
@@ -178,3 +179,26 @@ def _store(
             "created_at": timezone.now(),
         },
     )
+
+
+def _answer_to_get(request: Request, path: str) -> Response:
+    """Return what ``GET`` of an address of this API answers to the sender of a request."""
+    look: HttpRequest = copy.copy(request._request)
+    for name in ("GET", "headers"):
+        look.__dict__.pop(name, None)
+    look.method = "GET"
+    look.META = {**request.META, "REQUEST_METHOD": "GET", "QUERY_STRING": _query_of_look(request)}
+    look.environ = look.META  # type: ignore[attr-defined] # of WSGI, where the query is read from
+    look.path = look.path_info = path
+    look.resolver_match = found = resolve(path)
+    answer: Response = found.func(look, *found.args, **found.kwargs)
+    answer.render()
+    return answer
+
+
+def _query_of_look(request: Request) -> str:
+    kept = request.GET.copy()
+    for name in request.GET:
+        if name != "project":
+            del kept[name]
+    return kept.urlencode()

@@ -1,8 +1,6 @@
 """The base of all views of the API: what is the same of every request and answer."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.functional import cached_property
@@ -16,15 +14,10 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from benchdash.accounts.access import Viewer, viewer_of
-from benchdash.rest import fields, parameters
-from benchdash.rest.conditional import only_if_unchanged
-from benchdash.rest.deprecation import deprecation_headers
-from benchdash.rest.fields import Wanted
+from benchdash.rest import parameters
 from benchdash.rest.idempotency import HEADER, once
 from benchdash.rest.operations import operation_of
 from benchdash.throttling import AnonymousThrottle, MinuteThrottle, PersonThrottle, TokenThrottle
-
-_CHANGES = ("PATCH", "PUT", "DELETE")
 
 
 class OneRenderer(DefaultContentNegotiation):
@@ -47,8 +40,6 @@ class ApiView(APIView):
     for_known_only = False
     # Whether what POST makes is found again by its content, so that it needs no transaction with its answer.
     recognises_repeats = False
-    _wanted: Wanted | None = None
-    _deprecation: Mapping[str, str] = MappingProxyType({})
 
     @cached_property
     def viewer(self) -> Viewer:
@@ -68,44 +59,33 @@ class ApiView(APIView):
     def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
         super().initial(request, *arguments, **options)
         self._read_parameters(request)
-        if request.method in _CHANGES and "If-Match" in request.headers:
-            self._wrap_handler(only_if_unchanged)
-        if request.method == "POST" and HEADER in request.headers:
-            self._wrap_handler(
-                partial(once, viewer=self.viewer, in_one_transaction=not self.recognises_repeats)
-            )
+        post = getattr(self, "post", None)
+        if request.method == "POST" and HEADER in request.headers and post:
+            in_one_transaction = not self.recognises_repeats
+            self.post = once(post, viewer=self.viewer, in_one_transaction=in_one_transaction)
         if request.method not in (SAFE_METHODS if not self.for_known_only else ("OPTIONS",)):
             self.require_somebody()
 
     def finalize_response(
         self, request: Request, response: Response, *arguments: Any, **options: Any
     ) -> Response:
-        if self._wanted is not None and isinstance(response, Response) and response.status_code == 200:
-            response.data = fields.only(response.data, self._wanted)
-        for headers in (self._deprecation, *(limit.headers for limit in self._limits)):
-            for name, value in headers.items():
-                # A page may have a link already.
-                response.headers[name] = ", ".join(filter(None, (response.headers.get(name), value)))
+        for limit in self._limits:
+            for name, value in limit.headers.items():
+                response.headers[name] = value
         return super().finalize_response(request, response, *arguments, **options)
 
     @cached_property
     def _limits(self) -> list[MinuteThrottle]:
         return self.limits()
 
-    def _wrap_handler(self, wrap: Callable[[Any], Any]) -> None:
-        name = str(self.request.method).lower()
-        if handler := getattr(self, name, None):
-            setattr(self, name, wrap(handler))
-
     def _read_parameters(self, request: Request) -> None:
-        """Refuse parameters that mean nothing here, and note which fields are wanted.
+        """Refuse parameters that mean nothing here: a filter that is not known would not be applied.
 
-        A filter that is not known would be one that is not applied. Raises rest_framework's ValidationError.
+        Raise rest_framework's ValidationError.
         """
         operation = operation_of(request)
         if operation is None:
             return
-        self._deprecation = deprecation_headers(operation, request.query_params)
         known = {*operation.parameters, *self.common_parameters}
         said = dict(request.query_params.items())
         if said.get("format") == "json":  # which every address answers, by whatever name it is asked for
@@ -114,5 +94,3 @@ class ApiView(APIView):
             raise ValidationError(
                 {name: [parameters.unknown(name, known, what="parameter")] for name in strange[:10]}
             )
-        if fields.PARAMETER in operation.parameters:
-            self._wanted = fields.wanted_fields(request, operation)

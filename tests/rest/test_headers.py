@@ -1,55 +1,11 @@
-"""What the headers of every answer say: limits, what goes away, and which other sites may read."""
-
-from datetime import date
+"""The headers of every answer: limits, and which other sites may read."""
 
 import pytest
 from django.test import Client
-from django.urls import path
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.response import Response
 
 from benchdash.accounts.models import Scope
-from benchdash.rest.deprecation import deprecated
 from benchdash.rest.views import ApiView
 from tests.builders import make_project, make_token
-
-
-class OldView(ApiView):
-    """What is there to go away."""
-
-    @extend_schema(
-        **deprecated(date(2026, 11, 24), sunset=date(2027, 11, 24)),
-        parameters=[OpenApiParameter("older", **deprecated(date(2026, 1, 1)))],
-        responses={200: {"type": "object", "properties": {"id": {"type": "integer"}}}},
-    )
-    def get(self, request):
-        return Response({"id": 1}, headers={"Link": '</next>; rel="next"'})
-
-    @extend_schema(
-        parameters=[OpenApiParameter("older", **deprecated(date(2026, 1, 1)))],
-        request=None,
-        responses={204: None},
-    )
-    def post(self, request):
-        return Response(status=204)
-
-
-urlpatterns = [path("api/old/", OldView.as_view())]
-
-
-@pytest.mark.django_db
-@pytest.mark.urls(__name__)
-def test_what_goes_away_says_so_in_the_schema_and_in_every_answer(client):
-    answer = client.get("/api/old/")
-    assert answer["Deprecation"] == "@1795478400"
-    assert answer["Sunset"] == "Wed, 24 Nov 2027 00:00:00 GMT"
-    assert answer["Link"].startswith('</next>; rel="next", <http')
-    assert answer["Link"].endswith('/api/docs/>; rel="deprecation"; type="text/html"')
-    assert client.get("/api/old/?older=1")["Deprecation"] == "@1767225600"
-    plain, used = client.post("/api/old/"), client.post("/api/old/?older=1")
-    assert not plain.has_header("Deprecation")
-    assert used["Deprecation"] == "@1767225600"
-    assert not used.has_header("Sunset")
 
 
 @pytest.mark.django_db
