@@ -22,7 +22,7 @@ from ingest.formats.configuration import is_server_setting
 from ingest.formats.headings import Said, said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, thread_word_rank
-from ingest.formats.tables.machine_columns import cpu_columns, names_cpu_time
+from ingest.formats.tables.machine_columns import cpu_columns, may_be_per_cents, names_cpu_time
 from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
@@ -62,23 +62,14 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
-_WORD = re.compile(r"\w")
 _DIGIT = re.compile(r"[0-9]")
-_SENTENCE = re.compile(r"(?<!\S)(?:\S++\s++){3}\S|[,;:，。；：（]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
-_RATE_ORDER = ("tps", "events_per_s", "ops_per_s", "qps")
-# How long a client waits, in shares of threads / rate: a high percentile is more, and so is a transaction of
-# many queries.
-_MIN_WAIT, _MAX_WAIT = 0.2, 40
-_TIME_NAMES = {"ms": "milliseconds", "s": "seconds", "us": "microseconds"}
 _STATISTICS_OF_RATES = frozenset({"average", "avg", "mean"})
 _OTHER_STATISTICS = frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
 )
-_MAX_SHOWN = 60
+_MAX_SHOWN, _MAX_NAMED = 60, 5
 _MIN_MOMENTS = 2
-# In wider tables no column is looked at for remarks; of a long one its beginning tells.
-_MAX_COMMENTED, _MAX_REMARK = 50, 200
 
 
 class ColumnRole(Enum):
@@ -148,19 +139,20 @@ class _Understanding:
         self.cells = [table.cells_of(index) for index in range(len(table.names))]
         self.quantities = [[_quantity(cell) for cell in cells] for cells in self.cells]
         self.meanings = {head.meaning for head in self.heads}
-        self.cpu_times = cpu_columns(self._numbers_beside_metrics())
+        self.cpu_times = cpu_columns([head.text for head in self.heads if head.is_unknown])
         self.warnings: list[str] = []
+        self.line_of_no_per_cents = self._line_of_no_per_cents()
 
     def columns(self) -> Columns:
         self._check_names()
         found = [column for index in range(len(self.heads)) if (column := self._column(index))]
         found = self._with_names_of_rows(found)
-        found = self._with_comments(found)
         found = list(self._with_metrics_of_parts(found))
         self._check_twice(found)
         self._refuse_moments(found)
-        unit = self._unit_of_times(found)
-        found = [self._in_unit(column, unit) for column in found]
+        if names := [column.name for column in found if column.role is ColumnRole.TEXT]:
+            shown = ", ".join(repr(name[:_MAX_SHOWN]) for name in names[:_MAX_NAMED])
+            self.warnings.append(f"the texts under {shown} are taken for the configuration of the runs")
         for column in found:
             self._tell(column)
         return Columns(tuple(found), tuple(self.warnings))
@@ -170,13 +162,17 @@ class _Understanding:
             if not name and index and self.cells[index]:
                 raise FormatError(f"column {index + 1} has no name", self.table.line)
 
-    def _numbers_beside_metrics(self) -> dict[str, list[float]]:
-        """Return the figures of each column that names no metric and has one in every row."""
-        return {
-            in_english(head.text): [one.value for one in self._numbers(index)]
-            for index, head in enumerate(self.heads)
-            if head.is_unknown and len(self._numbers(index)) == len(self.table.rows)
-        }
+    def _line_of_no_per_cents(self) -> int | None:
+        """Return the first line whose CPU times are no per cents, with a warning; None where all may be."""
+        places = [index for index, name in enumerate(self.table.names) if name in self.cpu_times]
+        for row in self.table.rows:
+            shares = [one.value for index in places if (one := _quantity(row.cells[index]))]
+            if len(shares) == len(places) and not may_be_per_cents(shares, self.cpu_times.values()):
+                self.warnings.append(
+                    f"line {row.line}: its CPU times add up to {sum(shares):g}, and are no per cents"
+                )
+                return row.line
+        return None
 
     def _is_numeric(self, index: int) -> bool:
         return bool(self.quantities[index]) and None not in self.quantities[index]
@@ -225,7 +221,7 @@ class _Understanding:
             meaning = "seconds" if in_seconds else meaning
         if meaning == "value" and not self._names_values():
             return TableColumn(index, head.text, ColumnRole.TEXT)
-        if meaning == "product" and head.text.casefold() == "client" and self._is_whole(index):
+        if meaning == "product" and head.text.casefold() == "client" and self._is_numeric(index):
             meaning = "threads"
         is_text = bool(self.cells[index]) and not self._is_numeric(index)
         if meaning == "threads":
@@ -250,7 +246,7 @@ class _Understanding:
         is_vague = is_vague or (bool(texts) and all(map(_CLOCK.fullmatch, texts)))
         if head.is_note or is_vague or any(_MONEY.search(text) for text in texts):
             return TableColumn(index, name, ColumnRole.NOTE)
-        if head.is_derived or (texts and all(_is_change(text) for text in texts)):
+        if head.is_derived:
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
         has_workloads = bool(texts) and all(_is_workload(text) for text in texts)
         if has_workloads and "workload" not in self.meanings:
@@ -277,8 +273,9 @@ class _Understanding:
 
     def _column_of_numbers(self, index: int, head: ColumnHead) -> TableColumn:
         name, numbers = head.text, self._numbers(index)
-        if cpu_time := self.cpu_times.get(in_english(name)):
-            return TableColumn(index, name, ColumnRole.VALUE, metric=Metric(cpu_time))
+        if cpu_time := self.cpu_times.get(name):
+            role = ColumnRole.NOTE if self.line_of_no_per_cents else ColumnRole.VALUE
+            return TableColumn(index, name, role, metric=Metric(cpu_time))
         counts_repetitions = name.casefold() == "run" and self._is_whole(index)
         if counts_repetitions and "repetition" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="repetition")
@@ -342,28 +339,6 @@ class _Understanding:
         if metric.is_declared and self.heads[found[0].index].is_declared:
             return found
         return [replace(found[0], role=ColumnRole.SETTING, metric=None), *found[1:]]
-
-    def _with_comments(self, found: list[TableColumn]) -> list[TableColumn]:
-        """Return the columns, with remarks and signs such as ``✅`` that no row needs for notes."""
-        last = max((one.index for one in found if one.role is ColumnRole.VALUE), default=len(self.cells))
-        for place, column in enumerate(found if len(found) <= _MAX_COMMENTED else ()):
-            is_comment = column.role is ColumnRole.TEXT and self._is_comment(
-                column, is_last=column.index > last
-            )
-            naming = [one for one in found if one.role in NAMING_ROLES and one.index != column.index]
-            if is_comment and len({self._identity(row.cells, naming) for row in self.table.rows}) == len(
-                self.table.rows
-            ):
-                found = [*found[:place], replace(column, role=ColumnRole.NOTE), *found[place + 1 :]]
-        return found
-
-    def _is_comment(self, column: TableColumn, *, is_last: bool) -> bool:
-        texts = [str(cell)[:_MAX_REMARK] for cell in self.cells[column.index]]
-        are_distinct = len(set(texts)) == len(texts)
-        has_gaps = len(texts) < len(self.table.rows)
-        return any(not _WORD.search(text) for text in texts) or (
-            is_last and (has_gaps or (are_distinct and any(map(_SENTENCE.search, texts))))
-        )
 
     @staticmethod
     def _identity(cells: Sequence[Cell], naming: Sequence[TableColumn]) -> tuple[Cell, ...]:
@@ -478,39 +453,10 @@ class _Understanding:
                     f"the column {name!r} says otherwise, but of {column.metric.name} {better} is better"
                 )
             case ColumnRole.VALUE if column.metric and self._lacks_unit(column):
-                unit = column.metric.printed_unit or "ms"
-                reason = "" if unit == "ms" else ", for threads over rate gives such times"
                 self.warnings.append(
-                    f"the column {name!r} names no unit; its times were taken as {_TIME_NAMES[unit]}{reason}"
-                    f": write '({unit})' behind it"
+                    f"the column {name!r} names no unit; its times were taken as milliseconds: "
+                    "write '(ms)' behind it"
                 )
-
-    def _unit_of_times(self, found: Sequence[TableColumn]) -> str:
-        """Return the unit of times without one: that in which each client waits as long as it takes.
-
-        So many threads that get so many answers a second wait threads / rate seconds for each.
-        """
-        threads = next((one for one in found if one.fact == "threads"), None)
-        rates = [one for one in found if one.metric and one.metric.name in _RATES and not one.of]
-        times = [one for one in found if one.metric and self._lacks_unit(one) and not one.of]
-        if threads is None or not rates or not times:
-            return "ms"
-        rate = min(rates, key=lambda one: _RATE_ORDER.index(one.metric.name) if one.metric else 0)
-        time = next((one for one in times if one.metric and one.metric.name == "latency_avg"), times[0])
-        waits = []
-        for row in self.table.rows:
-            count, answers, wait = (_quantity(row.cells[one.index]) for one in (threads, rate, time))
-            if count and answers and wait and count.value and wait.value:
-                waits.append(wait.value * answers.value / count.value)
-        for unit, per_second in (("ms", 1e3), ("s", 1), ("us", 1e6)):
-            if waits and all(_MIN_WAIT < wait / per_second < _MAX_WAIT for wait in waits):
-                return unit
-        return "ms"
-
-    def _in_unit(self, column: TableColumn, unit: str) -> TableColumn:
-        if unit == "ms" or column.metric is None or not self._lacks_unit(column):
-            return column
-        return replace(column, metric=column.metric.in_unit(unit, self.table.line))
 
     def _contradicts(self, column: TableColumn) -> bool:
         said = declared_direction(column.name)
@@ -588,11 +534,6 @@ def _measures(name: str) -> bool:
 def _is_product(text: str) -> bool:
     said = said_by(text)
     return said.product is not None and said == Said(product=said.product, version=said.version)
-
-
-def _is_change(text: str) -> bool:
-    found = quantity(text)
-    return found is not None and (bool(found.sign) or found.unit in {"x", "×", "倍"})
 
 
 def _statistic_free(column: TableColumn) -> str:

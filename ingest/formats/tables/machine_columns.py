@@ -1,7 +1,9 @@
 """Columns beside a rate that say what the machine did meanwhile: ``User, System, Idle, smtx, icsw, sycl``."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
+
+from ingest.formats.tables.other_languages import in_english
 
 _NAMES = {
     "cpu_user": ("user", "usr", "us"),
@@ -14,22 +16,24 @@ _WHOLE, _ROUNDING = 100, 2
 _OF_VMSTAT = frozenset({"us", "sy"})
 
 
-def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
-    """Return the metric of each column of CPU time in per cent; ``numbers`` are the columns by name.
+def cpu_columns(names: Sequence[str]) -> dict[str, str]:
+    """Return the metric of each column of CPU time in per cent.
 
     User and system time alone may be seconds; they are per cents beside idle time, with a sign that says so,
-    and as vmstat calls them. No column counts where no row can be one of per cents: where they add up to more
-    than 100 %, or to shares of 1.
+    and as vmstat calls them.
     """
-    named = {name: metric for name in numbers if (metric := _TIMES.get(_word(name)))}
+    named = {name: metric for name in names if (metric := _TIMES.get(_word(name)))}
     metrics = list(named.values())
     if len(metrics) < 2 or len(set(metrics)) < len(metrics):
         return {}
-    are_per_cents = "cpu_idle" in metrics or all("%" in name for name in named)
-    if not are_per_cents and not {_word(name) for name in named} >= _OF_VMSTAT:
-        return {}
-    sums = [sum(row) for row in zip(*(numbers[name] for name in named), strict=True)]
-    return named if sums and _ROUNDING < max(sums) <= _WHOLE + _ROUNDING else {}
+    are_per_cents = "cpu_idle" in metrics or all("%" in in_english(name) for name in named)
+    return named if are_per_cents or {_word(name) for name in named} >= _OF_VMSTAT else {}
+
+
+def may_be_per_cents(shares: Sequence[float], metrics: Collection[str]) -> bool:
+    """Return whether figures of one line may be per cents: at most 100, and with idle time no shares of 1."""
+    least = _ROUNDING if "cpu_idle" in metrics else -1
+    return not shares or least < sum(shares) <= _WHOLE + _ROUNDING
 
 
 def names_cpu_time(name: str) -> bool:
@@ -38,4 +42,4 @@ def names_cpu_time(name: str) -> bool:
 
 def _word(name: str) -> str:
     """Reduce ``%usr`` and ``CPU user (%)`` to the word that names the CPU time."""
-    return re.sub(r"\bcpu\b|[%()_ ]+", "", name.casefold().replace("_", " "))
+    return re.sub(r"\bcpu\b|[%()_ ]+", "", in_english(name).casefold().replace("_", " "))
