@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+]
 # What a path in a page may begin with to be one of this checkout.
 FOLDERS = {"benchdash", "ingest", "templates", "static", "tests", "docs"}
 
@@ -18,7 +22,7 @@ def anchors(page):
     return marks | {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_links_lead_to_files_and_headings(page):
     for address in re.findall(r"\]\(([^)]+)\)", page.read_text()):
         if address.startswith(("http://", "https://")):

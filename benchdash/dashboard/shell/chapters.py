@@ -50,9 +50,6 @@ def chapter_of(text: str) -> Chapter:
     """Return a chapter that we wrote ourselves: its HTML is let through, its first line is its title."""
     tokens = _markdown.parse(text)
     title, body = tokens[1].content, tokens[3:]
-    for token in body:
-        if token.attrGet("style") == "text-align:right":
-            token.attrs = {"class": "number"}
     marks = set(_MARK.findall(text))
     headings = []
     for opening, inline in pairwise(body):

@@ -51,9 +51,8 @@ def test_links_of_templates_lead_to_paragraphs(page):
     assert links <= set(ids(page))
 
 
-def test_tables_can_be_scrolled_and_numbers_stand_at_the_right(page):
-    assert page.count('<div class="table-box"><table class="data dense">') == page.count("</table></div>") > 5
-    assert '<td class="number">' in page
+def test_tables_can_be_scrolled(page):
+    assert page.count('<div class="table-box"><table class="data dense">') == page.count("</table></div>") > 1
     assert "text-align" not in page
 
 
