@@ -95,13 +95,22 @@ def separated_cells(
 # --- cells as people write them ---------------------------------------------------------------------------
 
 _PLAIN = r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,4})?"
-# 12,345 and 12'345, with a narrow or an unbreakable blank too.
-_THOUSANDS_SIGN = "[,'\u2019\u00a0\u202f\u2009]"
+# 12,345, 12'345 and 12 345.
+_THOUSANDS_SIGN = "[,'\u2019 \u00a0\u202f\u2009]"
 _THOUSANDS = rf"[1-9][0-9]{{0,2}}(?:{_THOUSANDS_SIGN}[0-9]{{3}})+(?:\.[0-9]*)?"
+# In brackets alone it is none of a remark: 1.2 (s).
+_NO_UNIT = r"(?!\s*+[(\uff08]\s*+[mnu\u00b5\u03bc]?s(?:ec(?:onds)?)?\s*+[)\uff09])"
+# 1300 (+8%), 7,151 \u00b1 42, 7,151 \u2705
+_REMARK = (
+    rf"(?:{_MARK}|{_NO_UNIT}\s*+[(\uff08][^()\uff08\uff09]{{0,60}}[)\uff09]|\s*+(?:\u00b1|\+/-)\s*+[0-9][^()]{{0,20}}"
+    r"|\s*+[\u2190-\u21ff\u25a0-\u27bf\U0001f300-\U0001faff]\ufe0f?)"
+)
+# A unit alone, as in 1/s, is no figure.
 _QUANTITY = re.compile(
-    rf"(?P<sign>[-+\u2212])?[~\u2248]?\s*+(?P<digits>{_THOUSANDS}|{_PLAIN})\s*+(?P<scale>[kKM](?![A-Za-z]))?\s*+"
+    r"(?!1/s)(?P<sign>[-+\u2212])?[~\u2248]?\s*+"
+    rf"(?P<digits>{_THOUSANDS}|{_PLAIN})\s*+(?P<scale>[kKM](?![A-Za-z]))?\s*+"
     r"(?P<unit>%|[^\W\d_\u00b2\u00b3\u00b9][^\W\d_]{0,14}(?:\s*+/\s*+[^\W\d_]{1,12}|\s++per\s++sec(?:ond)?)?"
-    rf"|1?/s|per sec(?:ond)?)?\s*+(?P<mark>{_MARK})?"
+    rf"|1?/s|per sec(?:ond)?)?\s*+(?P<remark>{_REMARK})?"
 )
 _SCALES = {"k": 1_000, "M": 1_000_000}
 
@@ -111,7 +120,7 @@ class Quantity:
     """A number with its unit, as one cell holds them: ``5.00 ms``, ``17,109 QPS``, ``+12.3%``.
 
     ``has_thousands`` says that signs part its thousands, ``sign`` is one that is printed in front, and
-    ``mark`` one behind that leads to a footnote.
+    ``remark`` what stands behind: ``*``, ``(+8%)``, ``± 42``.
     """
 
     value: float
@@ -119,7 +128,7 @@ class Quantity:
     sign: str
     has_thousands: bool
     decimals: int
-    mark: str = ""
+    remark: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -136,7 +145,9 @@ def quantity(cell: str) -> Quantity | None:
     value = float(digits) * scale
     places = max(0, decimals(digits) - (len(str(scale)) - 1))
     sign = "-" if found["sign"] == "\u2212" else found["sign"] or ""
-    return Quantity(value, found["unit"] or "", sign, digits != found["digits"], places, found["mark"] or "")
+    return Quantity(
+        value, found["unit"] or "", sign, digits != found["digits"], places, (found["remark"] or "").strip()
+    )
 
 
 def is_quantity(cell: str) -> bool:

@@ -11,18 +11,20 @@ from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, 
 from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.tables.drawn import (
-    check_footer,
-    drawn_table,
-    fitted,
-    holds_numbers,
-    is_footer,
-    tells_results,
-    times_statistics,
-)
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, join_metrics
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
+from ingest.formats.tables.layouts import (
+    TextTable,
+    check_footer,
+    drawn_table,
+    find_in_text,
+    fitted,
+    holds_numbers,
+    is_drawn_result,
+    is_footer,
+    times_statistics,
+)
 from ingest.formats.tables.metric_words import Metric, title_mentions
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
@@ -31,7 +33,6 @@ from ingest.formats.tables.table import (
     title_fact,
     transposed,
 )
-from ingest.formats.tables.text_tables import TextTable, find_in_text
 
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
 _MAX_LINES_OF_TEXT = 60
@@ -60,7 +61,7 @@ def any_table(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> bool:
     for place, block in enumerate(within):
         if block.kind is BlockKind.TABLE:
             titles = [text for _, text in _titles(within, place, lines)]
-            if tells_results(drawn_table(block, lines), titles):
+            if is_drawn_result(drawn_table(block, lines), titles):
                 return True
         elif _first_in_text(block, lines, is_sure=False):
             return True
@@ -75,7 +76,7 @@ def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]
     for block in blocks_within(blocks):
         if block.kind is BlockKind.TABLE:
             drawn = drawn_table(block, lines)
-            if holds_numbers(drawn):
+            if holds_numbers(drawn.names, drawn.rows):
                 return fitted(drawn)
         elif layout := _first_in_text(block, lines, is_sure=True):
             return layout.table(lines[: block.line - 1 + len(block.lines)])[0]
@@ -135,7 +136,9 @@ def _unread(blocks: Sequence[DocumentBlock], lines: Sequence[str], read: Contain
             f"line {drawn.line}: the table under {', '.join(map(repr, drawn.names[:3]))} was not read: "
             "nothing says what its numbers are"
             for drawn in tables
-            if _MEASURED.search(_words_of(drawn) if holds_numbers(drawn) else _measured_names(drawn))
+            if _MEASURED.search(
+                _words_of(drawn) if holds_numbers(drawn.names, drawn.rows) else _measured_names(drawn)
+            )
         ]
     )
 
@@ -292,7 +295,7 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric 
                 for line, text in enumerate(below.lines, start=below.line):
                     check_footer(text, line, len(drawn.rows))
             texts = [text for _, text in titles]
-            if tells_results(drawn, texts) or (sent is not None and holds_numbers(drawn)):
+            if is_drawn_result(drawn, texts) or (sent is not None and holds_numbers(drawn.names, drawn.rows)):
                 headings = tuple(reversed(block.headings))
                 yield replace(fitted(drawn), titles=tuple(titles), headings=headings)
         else:

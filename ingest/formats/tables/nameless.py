@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ingest.formats.cells import is_number, is_quantity
+from ingest.formats.tables.layouts import SEPARATORS, separated_line
 from ingest.formats.tables.table import TableRow
-from ingest.formats.tables.text_tables import SEPARATORS, separated_line
 
 
 def rows_without_names(lines: Sequence[str]) -> tuple[TableRow, ...]:

@@ -91,7 +91,7 @@ class _Reading:
     warnings: list[str] = field(default_factory=list)
     has_thousands: bool = False
     approximate: str = ""
-    with_mark: str = ""
+    with_remark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     missing: list[tuple[int, str]] = field(default_factory=list)
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
@@ -155,8 +155,8 @@ class _Reading:
             yield f"rates such as {rate} are read with a decimal point; if it parts thousands, write {whole}"
         if self.approximate:
             yield f"numbers such as {self.approximate[:40]!r} are as rough as they are printed"
-        if self.with_mark:
-            yield f"the mark in {self.with_mark!r} is taken for one of a footnote and was left out"
+        if self.with_remark:
+            yield f"what stands behind figures, as in {self.with_remark!r}, was left out"
 
     def _texts_of_rates(self) -> Iterator[str]:
         for column in self.columns.with_role(ColumnRole.VALUE):
@@ -205,8 +205,8 @@ class _Reading:
             self.has_thousands = True
         if _ABOUT.match(cell):
             self.approximate = self.approximate or cell
-        if found.mark:
-            self.with_mark = self.with_mark or cell.strip()[:40]
+        if found.remark:
+            self.with_remark = self.with_remark or cell.strip()[:60]
         return found.value
 
 

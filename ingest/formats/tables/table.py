@@ -16,9 +16,15 @@ MAX_COLUMNS = 1_000
 _MAX_NAME = 200
 # avg/.95/max
 _FIGURES = re.compile(r"[^\s/()\[\],]+(?:\s*/\s*[^\s/()\[\],]+)+")
-_FIGURE_WITH_COMMA = re.compile(r"\s*(?:[0-9][0-9.]*,[0-9]+|[0-9]+\.[0-9]+)(?:\s?[A-Za-zµ%/]{1,12})?\s*")
+# With points or blanks between thousands, and a unit.
+_FIGURE_WITH_COMMA = re.compile(
+    r"\s*(?:[0-9][0-9.]*,[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+,[0-9]+|[0-9]+\.[0-9]+)"
+    r"(?:\s?[A-Za-zµ%/]{1,12})?\s*"
+)
 # Three digits may be thousands; two are parts.
-_DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9}(?:\.[0-9]{3})*,(?![0-9]{3}(?![0-9]))[0-9]+(?![0-9.,])")
+_DECIMAL_COMMA = re.compile(
+    r"\s*[0-9]{1,9}(?:[. \u00a0\u202f][0-9]{3})*,(?![0-9]{3}(?![0-9]))[0-9]+(?![0-9.,])"
+)
 _POINT = re.compile(r"^\.(?=[0-9]{2}$)")
 _VALUES = frozenset({"value", "values", "result", "results", "数值", "结果", "值"})
 

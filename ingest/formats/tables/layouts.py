@@ -1,0 +1,577 @@
+"""Layouts of tables: how a line parts into cells, which line heads a table, and where the table ends.
+
+Cells are parted by a sign (CSV, spreadsheets, browsers), by blanks, by their places under names, or by bars:
+
+User Threads  Txns/sec  User  System  Idle
+           1       523     6       1    93
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
+
+from ingest.formats.cells import is_cell, is_missing, is_quantity, quantity, separated_cells
+from ingest.formats.documents import DocumentBlock, table_cells
+from ingest.formats.headings import is_count, product_and_version
+from ingest.formats.report import FormatError
+from ingest.formats.tables.columns import names_setting
+from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
+from ingest.formats.tables.heads import (
+    HINT,
+    counts_threads,
+    heads_of,
+    heads_workloads,
+    is_of_another_format,
+    is_of_time,
+    is_transposed,
+    tell_runs,
+)
+from ingest.formats.tables.metric_words import names_metric, time_factor
+from ingest.formats.tables.table import (
+    MAX_COLUMNS,
+    Table,
+    TableRow,
+    counted,
+    trimmed,
+    with_plain_figures,
+    with_point,
+)
+
+# A word is a match, which knows the columns of the screen that it covers.
+Words = Sequence[re.Match[str]]
+Split = Callable[[str], Sequence[str]]
+
+SEPARATORS = (",", "\t", ";", "|")
+_BAR = "|"
+_OPEN_DECLARATION = re.compile(r"[^\[\]]+\[[^\[\],;]{0,20}")
+_MAX_WORDS_OF_A_NAME = 10
+_MAX_JOINED = 5
+_MAX_LINES_ABOVE = 10
+_BORDER = frozenset("-=+ \t")
+_DRAWN_BORDER = frozenset("+-|: =\t")
+_FOOTER = re.compile(r"\(?([0-9]{1,9}) rows?(?:\)| in set\b.*)")
+# Numbers of their own, and words with a colon: what tools print as they run, and no names of columns.
+_NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
+# The prompt of a client, or the statement behind it.
+_STATEMENT = re.compile(
+    r"\s*(?:[\w./@-]{1,40}(?:[=#-][>#]|>)\s|(?:select|with|show)\s[^|]*\s(?:from|like)\s)", re.IGNORECASE
+)
+_FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
+_MIN_WORDS, _MIN_WORDS_WITHOUT_END = 4, 9
+_SENTENCE_END = re.compile(r"[.:!?…。][)\]\"'’”]*")
+_FOOTNOTE = re.compile(r"\s*(?:[*†‡§]+|\[[0-9a-z]\]|[¹²³])\s*[^\W\d].*")
+_CUT = "what ends such a table is not there; if it was cut off, rows are missing"
+
+
+# --- is it a table of results? ------------------------------------------------------------------------------
+
+
+def holds_results(
+    names: Sequence[str], rows: Sequence[TableRow], titles: Sequence[str], *, may_name_rows: bool
+) -> bool:
+    """Return whether a table holds results: its names say so, or its cells or titles what the numbers are."""
+    if not 1 < len(names) <= MAX_COLUMNS:
+        return False
+    if tell_runs(names, may_name_rows=may_name_rows):
+        return not rows or _has_figure_of_metric(names, rows)
+    if times_statistics(names, rows):
+        return True
+    return heads_grid(
+        names[0],
+        names[1:],
+        looks_sure=says_metric(names[0], titles) or metric_of_cells(names[0], rows) is not None,
+    )
+
+
+def holds_numbers(names: Sequence[str], rows: Sequence[TableRow]) -> bool:
+    """Return whether a table is one of names and numbers, whatever they are."""
+    if not 1 < len(names) <= MAX_COLUMNS or is_of_another_format(names) or is_of_time(names[0]):
+        return False
+    has_names = not any(map(is_quantity, names[1:])) or counts_threads(names[0]) or heads_workloads(names[0])
+    numbers = [str(cell) for row in rows for cell in row.cells[1 : len(names)] if not is_missing(str(cell))]
+    are_settings = all(map(names_setting, names[1:]))
+    return has_names and bool(numbers) and not are_settings and all(map(is_quantity, numbers))
+
+
+def times_statistics(names: Sequence[str], rows: Sequence[TableRow]) -> bool:
+    """Return whether statistics such as ``p95`` stand over times with units, and something before them."""
+    if is_of_another_format(names):
+        return False
+    ranked = [index for index, head in enumerate(heads_of(names)) if index and head.statistic]
+    cells = [row.cells[index] for index in ranked for row in rows if index < len(row.cells)]
+    figures = [quantity(str(cell)) for cell in cells if not is_missing(str(cell))]
+    return bool(figures) and all(one is not None and time_factor(one.unit) for one in figures)
+
+
+def _has_figure_of_metric(names: Sequence[str], rows: Sequence[TableRow]) -> bool:
+    """Return whether a number stands under a name of a metric or a value."""
+    heads = heads_of(names)
+    measured = [index for index, head in enumerate(heads) if head.named or head.is_declared]
+    measured = measured or [index for index, head in enumerate(heads) if head.meaning == "value"]
+    cells = (row.cells[index] for row in rows for index in measured if index < len(row.cells))
+    return any(is_quantity(str(cell)) for cell in cells)
+
+
+def is_statement(line: str) -> bool:
+    """Return whether somebody typed a line for a client of a database, whose table follows."""
+    return _STATEMENT.match(line) is not None
+
+
+def _without_empty_end(names: Sequence[str]) -> Sequence[str]:
+    width = len(names)
+    while width and not names[width - 1]:
+        width -= 1
+    return names[:width]
+
+
+# --- tables in text -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table in text whose first line is known.
+
+    ``split`` parts a line into its cells; with a ``separator`` a cell in quotes may hold several lines.
+    ``columns`` are the places of the names over a grid.
+    """
+
+    index: int
+    names: tuple[str, ...]
+    split: Split
+    separator: str = ""
+    columns: Words = ()
+
+    def table(self, lines: Sequence[str]) -> tuple[Table, int]:
+        """Return the table without titles, and the index of the first line behind it.
+
+        Raise FormatError for a row that lacks a cell or has one too many.
+        """
+        rows: list[TableRow] = []
+        after_blank = False
+        for number, cells in self._cells_by_line(lines):
+            if not cells:
+                after_blank = True
+            elif self._ends(lines, number - 1, cells, after_blank=after_blank):
+                return self._table(rows, lines), number - 1
+            elif self.separator or not _BORDER.issuperset(lines[number - 1]):
+                rows.append(TableRow(number, tuple(cells)))
+                after_blank = False
+        return self._table(rows, lines), len(lines)
+
+    def _cells_by_line(self, lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yield number and cells of each line below the names; no cells for blank lines."""
+        first, below = self.index + 2, lines[self.index + 1 :]
+        if not self.separator:
+            yield from ((number, self.split(line)) for number, line in enumerate(below, start=first))
+            return
+        last = first - 1
+        for number, cells in separated_cells(below, self.separator, first, "the quotes do not fit together:"):
+            if any(not text.strip() for text in below[last - first + 1 : number - first]):
+                yield number, ()
+            last = number
+            yield number, cells
+
+    def _ends(self, lines: Sequence[str], index: int, cells: Sequence[str], *, after_blank: bool) -> bool:
+        text = lines[index]
+        if tuple(cells) == self.names or (after_blank and find_in_text(lines, index)):
+            return True
+        if self._is_row(text):
+            return False
+        words = text.split()
+        is_text = sum(map(is_cell, words)) < 2 and not is_cell(words[-1])
+        may_end = after_blank or self.separator == _BAR or names_metric(text) or is_statement(text)
+        if may_end and is_text and (len(cells) == 1 or not self.separator):
+            return True
+        return self._ends_in_prose(lines, index)
+
+    def _ends_in_prose(self, lines: Sequence[str], index: int) -> bool:
+        """Return whether a line right below the rows is a sentence or a footnote, and no row follows.
+
+        Browsers copy no blank line behind a table.
+        """
+        if not _is_prose(lines[index]):
+            return False
+        others = (line for line in lines[index + 1 :] if line.strip() and not _is_prose(line))
+        return not self._is_row(next(others, ""))
+
+    def _is_row(self, line: str) -> bool:
+        if self.columns:
+            return _cells_at_end(_words(line)) >= len(self.columns)
+        cells = self.split(line)
+        return len(cells) == len(self.names) and (not self.separator or any(map(is_cell, cells)))
+
+    def _table(self, rows: Sequence[TableRow], lines: Sequence[str]) -> Table:
+        if self.columns:
+            _check_labels(self.columns, [(row.line, _words(lines[row.line - 1])) for row in rows])
+        has_semicolons = self.separator == ";"
+        table = Table(self.index + 1, self.names, tuple(rows), may_have_decimal_commas=has_semicolons)
+        return with_plain_figures(fitted(table))
+
+
+def find_in_text(lines: Sequence[str], index: int, *, is_sure: bool = False) -> TextTable | None:
+    """Return the table whose names stand on this line, or None.
+
+    ``is_sure`` says that the numbers need no name: the sender says what they are.
+    """
+    line = lines[index]
+    if not line.strip() or line.lstrip().startswith((_BAR, "+-")) or is_statement(line):
+        return None
+    above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
+    first_row = _first_row(lines, index)
+    return (
+        _find_separated(line, index, first_row, above, is_sure=is_sure)
+        or _find_rows(line, index, first_row, above, is_sure=is_sure)
+        or _find_grid(line, index, first_row, above, is_sure=is_sure)
+    )
+
+
+def _first_row(lines: Sequence[str], index: int) -> str:
+    """Return the first line below that is neither blank nor drawn, without going over those above it."""
+    below = map(lines.__getitem__, range(index + 1, len(lines)))
+    return next((row for row in below if row.strip() and not _BORDER.issuperset(row)), "")
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a line can be no row that was cut off: that has fewer words, or numbers."""
+    if _FOOTNOTE.fullmatch(text):
+        return True
+    words = text.split()
+    is_long = len(words) >= _MIN_WORDS_WITHOUT_END
+    is_sentence = len(words) >= _MIN_WORDS and _SENTENCE_END.search(words[-1]) is not None
+    numbers = sum(map(is_cell, words))
+    return text[:1].isalpha() and "\t" not in text and (is_long or is_sentence) and 4 * numbers < len(words)
+
+
+def _heads_results(
+    names: Sequence[str],
+    cells: Sequence[str],
+    above: Sequence[str],
+    *,
+    is_sure: bool,
+    may_name_rows: bool,
+    may_be_grid: bool = True,
+) -> bool:
+    """Return whether names stand over a table of results whose first row has these cells.
+
+    A row that fits may be named by its first cell, whatever the name over it.
+    """
+    names = _without_empty_end(names)
+    if not 1 < len(names) <= MAX_COLUMNS:
+        return False
+    fits = len(cells) >= len(names) and not any(cells[len(names) :])
+    row = TableRow(0, tuple(cells[: len(names)]))
+    if is_sure and may_be_grid and fits and holds_numbers(names, [row]):
+        return True
+    named = may_name_rows and fits and _are_names(names) and _has_figures(names, cells)
+    if tell_runs(names, may_name_rows=named):
+        return True
+    are_numbers = fits and all(map(is_cell, cells[1 : len(names)]))
+    looks_sure = are_numbers and says_metric(names[0], above)
+    return may_be_grid and heads_grid(names[0], names[1:], looks_sure=looks_sure)
+
+
+def _are_names(names: Sequence[str]) -> bool:
+    return not is_of_time(names[0]) and not any(
+        len(name.split()) > _MAX_WORDS_OF_A_NAME or ": " in name or is_quantity(name) for name in names
+    )
+
+
+def _has_figures(names: Sequence[str], cells: Sequence[str]) -> bool:
+    """Return whether numbers stand under all names of metrics."""
+    under = zip(heads_of(names), cells, strict=False)
+    return all(is_quantity(cell) or is_missing(cell) for head, cell in under if head.named)
+
+
+# --- cells parted by a sign ---------------------------------------------------------------------------------
+
+
+def _find_separated(
+    line: str, index: int, first_row: str, above: Sequence[str], *, is_sure: bool
+) -> TextTable | None:
+    # Beside tabs, a comma is one of a number or of a text: 1,024.
+    for separator in ("\t",) if "\t" in first_row else SEPARATORS:
+        names = separated_line(line, separator)
+        if not any(names):
+            continue
+        cells = separated_line(first_row, separator)
+        if separator == ";":
+            cells = tuple(map(with_point, cells))
+        is_bar = separator == _BAR
+        if _heads_results(names, cells, above, is_sure=is_sure and not is_bar, may_name_rows=not is_bar):
+            return TextTable(index, names, partial(separated_line, separator=separator), separator)
+    return None
+
+
+def separated_line(line: str, separator: str) -> tuple[str, ...]:
+    """Return the cells of one line; none where its quotes do not fit together."""
+    if separator not in line:
+        return ()
+    try:
+        cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True))]
+    except csv.Error:
+        return ()
+    return tuple(_with_declarations(cells, separator))
+
+
+def _with_declarations(cells: Sequence[str], separator: str) -> Iterator[str]:
+    """Yield the cells, those of a declaration put together that its own comma parts: ``rss [MB, lower]``."""
+    held = ""
+    for cell in cells:
+        whole = f"{held}{separator} {cell}" if held else cell
+        is_open = _OPEN_DECLARATION.fullmatch(whole) is not None
+        if held and not is_open and not whole.endswith("]"):
+            yield held
+            whole = cell
+        held = whole if is_open else ""
+        if not is_open:
+            yield whole
+    if held:
+        yield held
+
+
+# --- cells parted by blanks ---------------------------------------------------------------------------------
+
+
+def _find_rows(
+    line: str, index: int, first_row: str, above: Sequence[str], *, is_sure: bool
+) -> TextTable | None:
+    """Return a table with blanks between as many cells as names, whose names may have blanks in them."""
+    words = first_row.split()
+    wide = _wide(line)
+    has_wide_names = len(wide) != len(line.split())
+    may_have_runs = HINT.search(line) and not _NO_HEAD.search(line) and any(map(is_cell, words))
+    if not may_have_runs and not has_wide_names:
+        return None
+    for names, split in ((wide, _wide), (wide, str.split), (_joined(line, len(words)), str.split)):
+        cells = split(first_row)
+        if len(cells) != len(names) or not _has_figures(names, cells):
+            continue
+        may_be_grid = has_wide_names and names is wide and all(map(is_cell, cells[1:]))
+        may_name_rows = bool(may_have_runs) and names_setting(names[0])
+        if (may_have_runs or may_be_grid) and _heads_results(
+            names, cells, above, is_sure=is_sure, may_name_rows=may_name_rows, may_be_grid=may_be_grid
+        ):
+            return TextTable(index, tuple(names), split)
+    return None
+
+
+def _wide(line: str) -> list[str]:
+    """Split where two blanks or more stand."""
+    return [part for part in re.split(r"\s{2,}|\t", line.strip()) if part]
+
+
+def _joined(line: str, width: int) -> list[str]:
+    """Split into as many heads as the row below has cells; words that one head needs are put together.
+
+    ``User Threads TPS 95th percentile (ms)`` are three heads where a row has three cells.
+    """
+    words = line.split()
+    if len(words) <= width:
+        return words
+    heads: list[str] = []
+    at = 0
+    while at < len(words):
+        for count in range(min(_MAX_JOINED, len(words) - at), 0, -1):
+            head = " ".join(words[at : at + count])
+            if count == 1 or _is_head(head):
+                heads.append(head)
+                at += count
+                break
+    return heads
+
+
+def _is_head(text: str) -> bool:
+    """Return whether several words are one head: a metric or a fact, and nothing beside it."""
+    (head,) = heads_of([text])
+    return head.meaning is not None or (head.named is not None and not head.named.of)
+
+
+# --- names over a grid of numbers ---------------------------------------------------------------------------
+
+
+def _find_grid(
+    line: str, index: int, first_row: str, above: Sequence[str], *, is_sure: bool
+) -> TextTable | None:
+    """Return a table of which each row is a name, with blanks in it or none, and a number for each column."""
+    words, below = _words(line), _words(first_row)
+    corner = _words_of_corner(line, _texts(words), _texts(below))
+    if corner is None or not 0 < len(words) - corner <= MAX_COLUMNS:
+        return None
+    head, columns = " ".join(_texts(words[:corner])), words[corner:]
+    names, numbers = _texts(columns), _cells_at_end(below)
+    looks_sure = numbers > 0 and (is_sure or says_metric(head, above))
+    if all(map(is_count, names)):
+        # "Vuser 1" below rates is a line of a log where no row of numbers follows.
+        heads_numbers = counts_threads(head) and (len(names) > 1 or looks_sure)
+    else:
+        fits = looks_sure and numbers >= len(names)
+        heads_numbers = numbers > 0 and len(below) > 1 and heads_grid(head, names, looks_sure=fits)
+    split = partial(_label_and_cells, len(columns))
+    return TextTable(index, (head, *names), split, "", columns) if heads_numbers else None
+
+
+def _words_of_corner(line: str, words: Sequence[str], below: Sequence[str]) -> int | None:
+    """Return how many words at the start of a line say what the rows are; None for no head of a grid.
+
+    None is needed before products with versions: the blanks in front are lost where a table is copied.
+    """
+    first_count = next((at for at, word in enumerate(words) if is_count(word)), 0)
+    if first_count and counts_threads(" ".join(words[:first_count])):
+        return first_count
+    if line[:1].isspace():
+        return 0
+    if counts_threads(words[0]) or heads_workloads(words[0]):
+        return 1
+    corner = 1 if len(words) > 2 and not all(product_and_version(words[0])) else 0
+    versions = words[corner:]
+    fits = len(below) > len(versions) and all(map(is_cell, below[-len(versions) :]))
+    return corner if fits and all(all(product_and_version(word)) for word in versions) else None
+
+
+def _label_and_cells(width: int, line: str) -> tuple[str, ...]:
+    words = line.split()
+    return (" ".join(words[:-width]), *words[-width:]) if words else ()
+
+
+def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
+    """Raise FormatError for a row that lacks a cell or may lack one.
+
+    Under two columns, is ``DO 1  19543`` the query ``DO 1`` with one value, or ``DO`` with two? The place
+    of the cells tells. Where they do not stand under their columns, no name may end in a number.
+    """
+    width = len(columns)
+    for number, words in rows:
+        numbers = min(_cells_at_end(words), len(words) - 1)
+        if numbers < width:
+            raise FormatError(
+                f"a name and {counted(numbers, 'number')} under {counted(width, 'column')}", number
+            )
+    misplaced = [number for number, words in rows if not _is_aligned(words, columns)]
+    if misplaced and all(_may_part_thousands(words, width) for _, words in rows):
+        raise FormatError(
+            "do the blanks part thousands, or are these numbers of a name? Write the numbers without blanks, "
+            "or send the table as CSV",
+            misplaced[0],
+        )
+    # Where every name ends in as many numbers, none of them can be a value: there would be too many.
+    counts = {min(_cells_at_end(words), len(words) - 1) for _, words in rows}
+    if misplaced and len(counts) > 1 and max(counts) > width:
+        raise FormatError(
+            "the values do not stand under their columns; is one missing, or is a number part of a name? "
+            "Put them under their columns, or send the table as CSV",
+            misplaced[0],
+        )
+
+
+def _may_part_thousands(words: Words, width: int) -> bool:
+    """Return whether each of the last numbers may be two groups of digits: ``19 543 22 104``."""
+    groups = [word[0] for word in words[-2 * width :]]
+    return (
+        len(groups) == 2 * width
+        and all(map(_FIRST_DIGITS.fullmatch, groups[::2]))
+        and all(map(_THREE_DIGITS.fullmatch, groups[1::2]))
+    )
+
+
+def _is_aligned(words: Words, columns: Words) -> bool:
+    label, cells = words[: -len(columns)], words[-len(columns) :]
+    stand_under = all(_overlap(cell, column) for cell, column in zip(cells, columns, strict=True))
+    return stand_under and not any(_overlap(word, column) for word in label for column in columns)
+
+
+def _overlap(one: re.Match[str], other: re.Match[str]) -> bool:
+    return one.start() < other.end() and other.start() < one.end()
+
+
+def _cells_at_end(words: Words) -> int:
+    """Count the numbers, or signs for no value, that a line ends in."""
+    return len(list(takewhile(is_cell, reversed(_texts(words)))))
+
+
+def _words(line: str) -> Words:
+    return list(re.finditer(r"\S+", line.expandtabs()))
+
+
+def _texts(words: Words) -> tuple[str, ...]:
+    return tuple(word[0] for word in words)
+
+
+# --- drawn tables -------------------------------------------------------------------------------------------
+
+
+def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> Table:
+    """Return the table of a block of a document, of which ``lines`` are all, as it is drawn.
+
+    It is published where it is Markdown, and not where a client drew it.
+    """
+    numbered = enumerate(block.lines, start=block.line)
+    drawn = [(number, line) for number, line in numbered if _BAR in line and not is_border(line)]
+    has_sides = drawn[0][1].lstrip().startswith(_BAR) if drawn else True
+    cells = [(number, table_cells(line, has_sides=has_sides)) for number, line in drawn]
+    cells = [(number, tuple(cell.strip(" *\t") for cell in row)) for number, row in cells]
+    names = tuple(name.rstrip(" :：") for name in cells[0][1]) if cells else ()
+    rows = tuple(TableRow(number, row) for number, row in cells[1:] if any(row))
+    above = lines[block.line - 2] if block.line > 1 else ""
+    is_published = has_sides and not any(map(_is_corner, (above, *block.lines)))
+    ends = is_published or _ends(block, lines, has_sides=has_sides, rows=len(rows))
+    warnings = () if ends else (_CUT,)
+    return with_plain_figures(Table(block.line, names, rows, is_published=is_published, warnings=warnings))
+
+
+def is_drawn_result(table: Table, titles: Sequence[str]) -> bool:
+    """Return whether a drawn table holds results."""
+    names = _without_empty_end(table.names)
+    if is_transposed(table.names, [row.cells[0] for row in table.rows if row.cells]):
+        return 1 < len(names) <= MAX_COLUMNS
+    may_name_rows = bool(names) and not is_of_time(names[0])
+    return holds_results(names, table.rows, titles, may_name_rows=may_name_rows)
+
+
+def fitted(table: Table) -> Table:
+    """Return a table with a cell in each row for each name.
+
+    Raise FormatError for a row that does not fit.
+    """
+    rows = [_padded(row, len(table.names)) for row in table.rows] if table.is_published else table.rows
+    names, fitting = trimmed(table.names, rows)
+    return replace(table, names=names, rows=fitting)
+
+
+def _padded(row: TableRow, width: int) -> TableRow:
+    """Return a row with the empty cells that a reader of Markdown sees behind its last one."""
+    lacking = width - len(row.cells)
+    return replace(row, cells=(*row.cells, *[""] * lacking)) if lacking > 0 and len(row.cells) > 1 else row
+
+
+def is_border(line: str) -> bool:
+    return "-" in line and _DRAWN_BORDER.issuperset(line)
+
+
+def is_footer(text: str) -> bool:
+    """Return whether a client says how many rows it wrote."""
+    return _FOOTER.fullmatch(text.strip()) is not None
+
+
+def check_footer(text: str, line: int, rows: int) -> None:
+    """Raise FormatError where a client says that it wrote more or fewer rows."""
+    footer = _FOOTER.fullmatch(text.strip())
+    if footer and int(footer[1]) != rows:
+        raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)
+
+
+def _ends(block: DocumentBlock, lines: Sequence[str], *, has_sides: bool, rows: int) -> bool:
+    """Return whether what a client draws or writes under a table is there.
+
+    That is a line where one stands above the table, or the number of rows where it has no sides.
+    """
+    if has_sides:
+        return _is_corner(block.lines[-1]) if rows else False
+    behind = lines[block.line - 1 + len(block.lines) :][:3]
+    return any(map(is_footer, behind))
+
+
+def _is_corner(line: str) -> bool:
+    return line.strip().startswith("+-") and is_border(line)
