@@ -4,16 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingest.formats.jmh.results import jvm_arguments, phase_options
+from ingest.formats.jmh.results import jvm_arguments, mode_of, phase_options
 from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import Fact
 
-_MODES = {
-    "Throughput": "thrpt",
-    "Average time": "avgt",
-    "Sampling time": "sample",
-    "Single shot invocation time": "ss",
-}
 _OLD_VERSION = re.compile(r"# JMH ([0-9]\S*) \(.*")
 _PHASE = re.compile(r"([0-9]{1,9}) iterations, (\S.*?) each(?:, ([0-9]{1,9}) calls per op)?")
 _PARAMETER = re.compile(r"(?:^\(|, )([\w$]+) = ")
@@ -34,7 +28,7 @@ def header_of(comments: Sequence[str]) -> JmhHeader:
     fields = dict(map(_key_and_value, comments))
     threads = _THREADS.match(fields.get("Threads", ""))
     return JmhHeader(
-        mode=_MODES.get(fields.get("Benchmark mode", "").partition(",")[0]),
+        mode=mode_of(fields.get("Benchmark mode", "").partition(",")[0]),
         threads=int(threads[1]) if threads and 0 < int(threads[1]) <= MAX_THREADS else None,
         options=_options(fields),
         environment=_environment(fields),

@@ -7,6 +7,7 @@ from typing import NoReturn, Self, cast
 
 from ingest.formats.jmh.results import (
     MAX_COUNT,
+    NO_SCORE_UNIT,
     PERCENTILES,
     Result,
     Row,
@@ -156,7 +157,7 @@ def _identity(entry: _Node) -> tuple[str, dict[str, str], str | None]:
 def _measured(metric: _Node, *, is_primary: bool = False) -> Score | None:
     unit = metric.get("scoreUnit")
     if is_primary and not score_scale(unit.text()):
-        unit.refuse("is neither a time per operation nor operations per time")
+        unit.refuse(f"is {NO_SCORE_UNIT}")
     score, error = metric.get("score").number(), metric.find("scoreError")
     half = error.number() if error else None
     if score is None:
@@ -190,7 +191,7 @@ def _result(entry: _Node, name: str, params: dict[str, str], mode: str | None, s
     secondary = entry.find("secondaryMetrics")
     for label, metric in secondary.members().items() if secondary else ():
         if measured := _measured(metric):
-            metrics[metric_name(label, name.rpartition(".")[2])] = measured
+            metrics[metric_name(label, name)] = measured
     return Result(
         benchmark=name,
         params=params,

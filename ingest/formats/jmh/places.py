@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ingest.formats.jmh.columns import key_of
 from ingest.formats.jmh.results import Result
-from ingest.formats.jmh.table import applicable
 from ingest.formats.places import CONFIGURATION, decision, kind_of, names_of
 
 
@@ -85,7 +85,7 @@ def _without_copies(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
 
 def _figures(result: Result) -> object:
     name = result.benchmark.rpartition(".")[2]
-    return name, applicable(result.params), result.mode, result.threads, result.score
+    return key_of(name, result.params, result.mode), result.threads, result.score
 
 
 def _original(result: Result, known: dict[object, list[tuple[Result, Part]]]) -> Part | None:

@@ -16,9 +16,18 @@ from ingest.formats.report import Fact, Intervals, ParsedReport, ParsedRun
 from ingest.masking import mask_text
 
 MODES = ("thrpt", "avgt", "sample", "ss")
+_MODE_WORDS = {
+    **{mode: mode for mode in MODES},
+    "throughput": "thrpt",
+    "average": "avgt",
+    "sampling": "sample",
+    "singleshot": "ss",
+    "singleshotinvocation": "ss",
+}
 PERCENTILES = (0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0)
 NOT_APPLICABLE = "N/A"
 MAX_COUNT = 1_000_000_000
+NO_SCORE_UNIT = "neither a time per operation nor operations per time"
 
 Row = tuple[float | None, ...]
 
@@ -96,6 +105,12 @@ class Result(NamedTuple):
         return workload_name(self.benchmark, self.params, self.mode)
 
 
+def mode_of(text: str) -> str | None:
+    """Return the mode ``avgt`` for ``avgt``, ``AverageTime`` and ``Average time``."""
+    text = text.strip()
+    return text if text in MODES else _MODE_WORDS.get(re.sub(r"[\s_-]|time$", "", text.casefold()))
+
+
 def is_plausible(number: float) -> bool:
     """Return whether a number is finite and small enough to be a measurement in any unit."""
     return abs(number) <= _MAX_NUMBER
@@ -130,11 +145,11 @@ def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -
     return " ".join(" ".join([benchmark, *named, mode or ""]).split())
 
 
-def metric_name(label: str, method: str) -> str:
+def metric_name(label: str, benchmark: str) -> str:
     """Return the metric of a secondary result: ``gc.count`` of ``·gc.count``, ``score_p50`` of ``p0.50``.
 
-    ``method`` is the last part of the benchmark's name; old JMH puts it before a percentile (``do1·p0.50``).
-    The methods of a group have percentiles of their own: ``get:p0.50`` is ``get_p50``.
+    Old JMH puts the last part of the benchmark's name before a percentile (``do1·p0.50``). The methods of a
+    group have percentiles of their own: ``get:p0.50`` is ``get_p50``.
     """
     marks = _PROFILER_MARKS.match(label)
     name = label[marks.end() :] if marks else label
@@ -142,7 +157,7 @@ def metric_name(label: str, method: str) -> str:
     if not percentile_label:
         return name
     percentile = score_percentile(100 * float(percentile_label["rank"]))
-    is_own = percentile_label["method"] in (None, "", method)
+    is_own = percentile_label["method"] in (None, "", benchmark.rpartition(".")[2])
     return percentile if is_own else percentile.replace("score", percentile_label["method"], 1)
 
 

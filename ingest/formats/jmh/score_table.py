@@ -1,74 +1,157 @@
-"""A table of scores as it is read: its head, its rows line by line, and what of them is no row."""
+"""A table of scores: its rows, the benchmarks that they belong to, and what of it is not read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from ingest.formats.jmh.cell_columns import CellColumns, cell_columns_of, separator_of, split_line
-from ingest.formats.jmh.numbers import NumberStyle, style_of
-from ingest.formats.jmh.results import MODES, scale_of, score_scale
-from ingest.formats.jmh.table import BenchmarkEntries, ScoreColumns, ScoreRow, columns_of
+from ingest.formats.jmh.columns import Columns, Key, ScoreRow, columns_of_line, split_line
+from ingest.formats.jmh.numbers import NOT_A_NUMBER, NumberStyle, style_of
+from ingest.formats.jmh.results import (
+    MODES,
+    NO_SCORE_UNIT,
+    PERCENTILES,
+    Result,
+    Score,
+    metric_name,
+    scale_of,
+    score_percentile,
+    score_scale,
+)
 from ingest.formats.outputs import quoted
 from ingest.formats.report import FormatError, listed
 
 _MAX_NAMED_LINES = 3
-_USUAL_COLUMNS = ScoreColumns(params=(), ends=[], has_mode=True, counts=("Cnt",))
+# Rows that JMH prints together or not at all.
+_TOGETHER = (
+    tuple(map(score_percentile, PERCENTILES)),
+    ("gc.alloc.rate", "gc.alloc.rate.norm", "gc.count"),
+)
 
 
-@dataclass(slots=True)
-class ScoreTable:
-    """``separator`` is the sign between the cells of a line; empty where blanks align them.
+@dataclass(slots=True, eq=False)
+class BenchmarkRows:
+    """The rows of one benchmark with its parameters and mode.
 
-    ``others`` are lines within the table that are no rows of it. ``is_headless``: no line names its columns.
+    ``row`` is that of the score once it ``is_scored``, and the first one until then.
     """
 
     line: int
-    columns: ScoreColumns | CellColumns
+    row: ScoreRow
+    is_scored: bool = False
+    measured: Score | None = None
+    secondary: dict[str, Score] = field(default_factory=dict)
+
+    @property
+    def workload(self) -> str:
+        return self.row.workload
+
+    @property
+    def problem(self) -> str:
+        """Why there is no score, or nothing."""
+        if not self.is_scored:
+            return "no row has its score"
+        if not self.measured:
+            if self.row.number.score in NOT_A_NUMBER:
+                return "its score is not a number"
+            return "its score is printed with signs that its file cannot hold; JMH's JSON has its digits"
+        if self.measured.score == 0 and not self.measured.approximate:
+            return "its score is printed as 0, without a digit of it; JMH's JSON has them"
+        return ""
+
+    @property
+    def score(self) -> Score | None:
+        return None if self.problem else self.measured
+
+    @property
+    def result(self) -> Result | None:
+        if not (score := self.score):
+            return None
+        benchmark, _, params, mode, threads, _ = self.row
+        return Result(benchmark, score, params, mode, threads, self.secondary)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The metrics whose rows JMH prints with others that are here."""
+        present = self.secondary.keys() | ({score_percentile(0)} if self.row.mode == "sample" else set())
+        families = [names for names in _TOGETHER if names[0] in present]
+        return tuple(name for names in families for name in names if name not in self.secondary)
+
+
+def warnings_of(benchmarks: Iterable[BenchmarkRows]) -> Iterator[str]:
+    """Yield what is missing of these benchmarks; of rows that many of them lack one warning."""
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for benchmark in benchmarks:
+        if benchmark.problem:
+            yield f"{benchmark.workload} was left out: {benchmark.problem}"
+        elif benchmark.missing:
+            lacking.setdefault(benchmark.missing, []).append(benchmark.workload)
+    for metrics, (first, *others) in lacking.items():
+        have = f"{first} has" if not others else f"{first} and {len(others)} more have"
+        yield f"{have} no row for {listed([*metrics])}: the file is cut off, or JMH is an old one"
+
+
+@dataclass(eq=False)
+class ScoreTable:
+    """``separator`` is the sign between the cells of a line; empty where blanks align them.
+
+    ``others`` are lines within the table that are no rows of it.
+    """
+
+    line: int
+    columns: Columns
     separator: str = ""
     rows: list[tuple[int, ScoreRow]] = field(default_factory=list)
     others: list[tuple[int, str]] = field(default_factory=list)
-    is_headless: bool = False
 
     def row_of(self, line: str) -> ScoreRow | None:
         """Return the row that a line is; None where it is none."""
-        if isinstance(self.columns, CellColumns):
-            cells = split_line(line, self.separator)
-            return self.columns.row(cells) if len(cells) > self.columns.score else None
-        return self.columns.row(line)
-
-    def may_begin_a_row(self, text: str) -> bool:
-        """Return whether a text may be the beginning of a row: of one more benchmark of a class, say."""
-        name = text.split(maxsplit=1)[0]
-        return any(_begins_alike(name, row.benchmark) for _, row in self.rows)
+        if not self.separator:
+            return self.columns.row_of_line(line)
+        cells = split_line(line, self.separator)
+        return self.columns.row(cells) if len(cells) > self.columns.score else None
 
     def knows(self, unit: str) -> bool:
         """Return whether a unit is a whole one, not half of one."""
         return scale_of(unit) is not None or any(row.number.unit == unit for _, row in self.rows)
 
-    @property
+    @cached_property
     def style(self) -> NumberStyle:
+        """How the numbers are printed, once all rows are here."""
         return style_of(text for _, row in self.rows for text in row.number.numbers)
 
-    def entries(self) -> BenchmarkEntries:
-        """Return the benchmarks of the table.
+    def benchmarks(self) -> list[BenchmarkRows]:
+        """Return the benchmarks of the table, in the order of their first rows.
 
-        Raise FormatError for numbers of several styles, and for a score in a unit that is none of JMH's.
+        Raise FormatError for a number that cannot be read, a score in a unit that is none of JMH's, and for
+        scores that nothing tells apart.
         """
-        style, entries = self.style, BenchmarkEntries()
-        for number, row in self.rows:
+        latest: dict[Key, BenchmarkRows] = {}
+        benchmarks = []
+        for line, row in self.rows:
             try:
-                printed = row.number.printed(style)
+                measured = row.number.measured(self.style)
             except ValueError as error:
-                mark = "comma" if style.decimal == "," else "point"
+                raise FormatError(str(error), line) from None
+            benchmark = latest.get(row.key)
+            is_score = not row.label
+            if is_score and measured and not score_scale(measured.unit):
                 raise FormatError(
-                    f"{str(error)!r}: other numbers of the table have a {mark} before their decimals; "
-                    "write all of them in one way",
-                    number,
-                ) from None
-            if printed is None:
-                self.others.append((number, row.number.score))
-            else:
-                entries.add(number, row, printed)
-        return entries
+                    f"the unit {measured.unit[:40]!r} is {NO_SCORE_UNIT}",
+                    line,
+                )
+            if benchmark is None or (is_score and benchmark.is_scored):
+                if benchmark and not row.mode:
+                    raise FormatError(
+                        f"{row.workload} stands in line {benchmark.line} too, and no column tells them apart",
+                        line,
+                    )
+                benchmark = latest[row.key] = BenchmarkRows(line, row)
+                benchmarks.append(benchmark)
+            if is_score:
+                benchmark.row, benchmark.is_scored, benchmark.measured = row, True, measured
+            elif measured:
+                benchmark.secondary[metric_name(row.label, row.benchmark)] = measured
+        return benchmarks
 
     def warnings(self, *, is_of_jmh: bool) -> Iterator[str]:
         """Yield what is not read, and numbers that could be meant in another way.
@@ -80,51 +163,21 @@ class ScoreTable:
             yield f"line {number} is no row of {name} and was not read: {quoted(text.strip())}"
         if (more := len(self.others) - _MAX_NAMED_LINES) > 0:
             yield f"{more} more lines of {name} are no rows and were not read"
-        if isinstance(self.columns, CellColumns) and self.columns.unread:
+        if self.columns.unread:
             names = listed([quoted(unread) for unread in self.columns.unread])
             yield f"{name} has columns that are none of JMH's and were not read: {names}"
-        if self.is_headless:
-            yield (
-                f"the rows from line {self.line} on have no head: they are read as benchmark, mode, samples, "
-                "score, error and unit"
-            )
-        style = self.style
-        if style.doubtful and not (is_of_jmh and style.decimal == ","):
-            mark = "," if "," in style.doubtful else "."
-            meaning = "its decimals" if mark == style.decimal else "thousands"
+        decimal, doubtful = self.style
+        if doubtful and not (is_of_jmh and decimal == ","):
+            mark = "," if "," in doubtful else "."
+            meaning = "its decimals" if mark == decimal else "thousands"
             sign = "comma" if mark == "," else "point"
-            yield f"the {sign} of {quoted(style.doubtful)} in {name} is taken for that of {meaning}"
+            yield f"the {sign} of {quoted(doubtful)} in {name} is taken for that of {meaning}"
 
 
 def table_at(line: str, number: int) -> ScoreTable | None:
     """Return the table whose head a line is; None where it is none."""
-    if columns := columns_of(line):
-        return ScoreTable(number, columns)
-    separator = separator_of(line)
-    cells = cell_columns_of(split_line(line, separator)) if separator else None
-    return ScoreTable(number, cells, separator) if cells else None
-
-
-def headless_table(line: str, number: int, above: ScoreTable | None = None) -> ScoreTable | None:
-    """Return the table that begins with this row, whose head was left out; None where it is no such row.
-
-    It has the columns of the table ``above``, or those that JMH prints without parameters.
-    """
-    if above and isinstance(above.columns, CellColumns):
-        sign = above.separator or "|"
-        cells = split_line(line, sign) if sign in line else []
-        row = above.columns.row(cells) if len(cells) == above.columns.width else None
-        if row and score_scale(row.number.unit):
-            return ScoreTable(number, above.columns, sign, rows=[(number, row)])
-    if not any(mode in line for mode in MODES):
-        return None
-    for columns in (above.columns if above else None, _USUAL_COLUMNS):
-        if not isinstance(columns, ScoreColumns) or not columns.has_mode:
-            continue
-        row = columns.row(line)
-        if row and (scale_of(row.number.unit) or row.label):
-            return ScoreTable(number, columns, rows=[(number, row)], is_headless=columns is _USUAL_COLUMNS)
-    return None
+    columns, separator = columns_of_line(line)
+    return ScoreTable(number, columns, separator) if columns else None
 
 
 def looks_like_a_row(line: str, *, of_no_table: bool = False) -> bool:
@@ -139,14 +192,3 @@ def looks_like_a_row(line: str, *, of_no_table: bool = False) -> bool:
     if of_no_table:
         return has_mode and any(scale_of(word) for word in words[2:])
     return has_mode or (len(words) > 2 and scale_of(words[-1]) is not None)
-
-
-def _begins_alike(name: str, benchmark: str) -> bool:
-    group = benchmark.rpartition(".")[0]
-    return benchmark.startswith(name) or (bool(group) and name.startswith(f"{group}."))
-
-
-def table_of_cells(line: int, head: Sequence[str]) -> ScoreTable | None:
-    """Return the table of a document whose head these cells are; None where it is none of JMH's."""
-    columns = cell_columns_of(head)
-    return ScoreTable(line, columns) if columns else None

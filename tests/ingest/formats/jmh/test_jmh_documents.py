@@ -265,14 +265,6 @@ def test_marks_of_comments_and_remarks_around_a_table_change_nothing(text):
     assert scores(parse_any(Source(text.encode()))[1]) == {("", "a.b avgt"): 2000}
 
 
-def test_rows_without_a_head_are_read_with_a_warning():
-    name, report = parse_any(
-        Source(f"# Locks\n\n```\n{ROW}\na.b:·gc.count  avgt  5  ≈ 0  counts\n```\n".encode())
-    )
-    assert (name, scores(report)) == ("jmh_text", {("", "a.b avgt"): 2000})
-    assert "the rows from line 4 on have no head" in report.warnings[-1]
-
-
 @pytest.mark.parametrize(
     ("unread", "warning"),
     [
@@ -316,6 +308,7 @@ def test_the_names_of_benchmarks_stand_in_the_column_that_says_so(head, workload
             "# JMH Benchmarks\n\nIteration 1: 21.5 ops/s\n\nResult: 22.7 ±(99.9%) 3.2 ops/s [Average]\n",
             "jmh_text, but",
         ),
+        (f"# Locks\n\n```\n{ROW}\n```\n", "jmh_text, but no line is the head"),
         ("# Numbers\n\n| Case | Value |\n|---|---|\n| a | 12 ms/op |\n", "jmh_text, but no line is the head"),
         (
             "| Method | Mean | Error | StdDev |\n|---|---|---|---|\n| A | 4.1 us | 0.1 us | 0.2 us |\n",
