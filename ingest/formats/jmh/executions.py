@@ -240,10 +240,15 @@ class Execution:
 
 
 def _result_number(beside: str, below: Sequence[str]) -> Score | None:
-    """Return the number of a result, which stands in the same line or below it."""
+    """Return the number of a result, which stands in the same line or below it.
+
+    Only a mean has an error: JMH prints one beside a sum too, and neither in the table nor in its JSON.
+    """
     texts = [text for text in (beside.strip(), *map(str.strip, below[:_LINES_TO_A_NUMBER])) if text]
     text = next((text for text in texts if not text.startswith("N = ")), "")
-    return measured(text.removeprefix("mean =").partition("[")[0])
+    number, _, kind = text.removeprefix("mean =").partition("[")
+    score = measured(number)
+    return score._replace(interval=None) if score and kind and not kind.startswith("Average") else score
 
 
 def _last_names(benchmark: str) -> str:
