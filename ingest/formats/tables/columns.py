@@ -16,12 +16,12 @@ from datetime import datetime
 from enum import Enum
 from functools import cached_property
 
-from benchdash.results.readings import LOWER
+from benchdash.results.readings import LOWER, UNKNOWN
 from ingest.formats.cells import Quantity, quantity
 from ingest.formats.configuration import is_server_setting
-from ingest.formats.headings import Said, said_by
+from ingest.formats.headings import Said, product_and_version, said_by
 from ingest.formats.report import FormatError
-from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, thread_word_rank
+from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, product_alone, thread_word_rank
 from ingest.formats.tables.machine_columns import cpu_columns, may_be_per_cents, names_cpu_time
 from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
@@ -52,6 +52,10 @@ _IDENTITY = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9},[0-9]{1,9}\s*")
 _SAID_SETTING = re.compile(r"\s*\((?:setting|parameter)\)", re.IGNORECASE)
+# What a server is told; innodb_rows_read is what it did.
+_SERVER_LIMIT = re.compile(
+    r"max_\w+|min_\w+|\w+_(?:threads|connections|buffers|workers|instances|capacity|method)"
+)
 _CPU_SECONDS = re.compile(r"(?:server|client)_cpu_s", re.IGNORECASE)
 _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
@@ -65,7 +69,8 @@ _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _DIGIT = re.compile(r"[0-9]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _STATISTICS_OF_RATES = frozenset({"average", "avg", "mean"})
-_OTHER_STATISTICS = frozenset(
+_DEVIATIONS = frozenset({"sd", "std", "stddev", "stdev"})
+_OTHER_STATISTICS = _DEVIATIONS | frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
 )
 _MAX_SHOWN, _MAX_NAMED = 60, 5
@@ -191,6 +196,8 @@ class _Understanding:
             return self._text(index, head)
         if head.meaning is not None:
             return self._fact(index, head)
+        if index == 0 and self._names_versions(head):
+            return TableColumn(index, name, ColumnRole.FACT, fact="version")
         if not self.cells[index] and head.named is None:
             return None
         if head.is_derived and (self._is_numeric(index) or not self.cells[index]):
@@ -200,6 +207,15 @@ class _Understanding:
         if self._is_numeric(index) or self._is_measured(index, head):
             return self._column_of_numbers(index, head)
         return self._text(index, head)
+
+    def _names_versions(self, head: ColumnHead) -> bool:
+        """Return whether a product alone heads the names of the rows: its versions stand below it."""
+        texts = [cell for cell in self.cells[0] if isinstance(cell, str)]
+        return (
+            "version" not in self.meanings
+            and product_alone(head.text) is not None
+            and all(product_and_version(text)[1] for text in texts)
+        )
 
     def _is_measured(self, index: int, head: ColumnHead) -> bool:
         """Return whether figures stand in a column, and words in some of its cells: ``10 ms scan``."""
@@ -349,8 +365,9 @@ class _Understanding:
     def _with_metrics_of_parts(self, found: list[TableColumn]) -> Iterator[TableColumn]:
         """Yield the columns, those of a known metric with what the rest of their head means.
 
-        Where every metric is one of a part, each part has its own runs. Else
-        a head such as ``P99 latency for TiKV`` names a metric of its own.
+        Where every metric is one of a part, and a version, product or workload is named or a metric comes
+        again, each part has its own runs. Else a head such as ``P99 latency for TiKV`` names a metric of its
+        own.
         """
         values = [
             column
@@ -361,8 +378,11 @@ class _Understanding:
         names_operations = any(column.fact == "workload" for column in found) and any(
             said_by(part).workload for part in parts
         )
+        are_alike = len({column.metric for column in values}) < len(values)
         has_own_runs = (
-            "" not in parts and not names_operations and (len(parts) > 1 or any(map(_names_run, parts)))
+            "" not in parts
+            and not names_operations
+            and (any(map(_names_run, parts)) or (len(parts) > 1 and are_alike))
         )
         for column in found:
             if column not in values:
@@ -383,7 +403,7 @@ class _Understanding:
         known, head = column.metric or Metric(column.name), self.heads[column.index]
         own = head.own
         name = own.name if own and (not own.unit or known.accepts(own.unit)) else own_name(head.text)
-        direction = known.reading(0, 1).direction
+        direction = UNKNOWN if _bare(column.of) in _DEVIATIONS else known.reading(0, 1).direction
         return Metric(
             name,
             known.multiplier,
@@ -473,9 +493,11 @@ class _Understanding:
 def names_setting(name: str) -> bool:
     """Return whether a name over a column is one of settings, whatever stands below it."""
     words = _words(name)
-    if "prime" in words or _SAID_SETTING.search(name):
+    bare = _bare(name)
+    of_server = is_server_setting(bare)
+    if "prime" in words or _SAID_SETTING.search(name) or (of_server and _SERVER_LIMIT.fullmatch(bare)):
         return True
-    return (bool(words & _SETTING_WORDS) or is_server_setting(name)) and not words & _MEASURED_WORDS
+    return (bool(words & _SETTING_WORDS) or of_server) and not words & _MEASURED_WORDS
 
 
 def own_metric_warning(metric: Metric, printed: str) -> str:

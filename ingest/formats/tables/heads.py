@@ -95,7 +95,7 @@ _SPREAD = re.compile(
 _DEVICES = frozenset({"device", "dev", "disk", "disks"})
 # Without any of these no line names a metric; most lines of most files have none.
 HINT = re.compile(
-    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th",
+    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th|sekunde|antwortzeit|perzentil",
     re.IGNORECASE,
 )
 # What tools beside a benchmark do not print in columns of their own.
@@ -164,7 +164,12 @@ def product_of_versions(name: str) -> str | None:
     words = name.split()
     if len(words) < 2 or words[-1].casefold() not in {"version", "versions", "release", "releases"}:
         return None
-    said = said_by(" ".join(words[:-1]))
+    return product_alone(" ".join(words[:-1]))
+
+
+def product_alone(name: str) -> str | None:
+    """Return the product that a head such as ``MySQL`` is, without other words; None for any other."""
+    said = said_by(name)
     return said.product if said == Said(product=said.product) else None
 
 

@@ -29,7 +29,7 @@ TITLE_WORDS = (
 MAX_OWN_NAME = 100
 
 _RATES = {
-    **dict.fromkeys(("transaction", "txn", "trx", "trn"), "tps"),
+    **dict.fromkeys(("transaction", "txn", "trx", "trn", "tx"), "tps"),
     "quer": "qps",
     "event": "events_per_s",
     **dict.fromkeys(("operation", "op", "request", "req"), "ops_per_s"),
@@ -39,13 +39,14 @@ _STATISTICS = {
     "median": "latency_p50",
     **dict.fromkeys(("minimum", "min"), "latency_min"),
     **dict.fromkeys(("maximum", "max"), "latency_max"),
+    **dict.fromkeys(("stddev", "stdev"), "latency_stddev"),
 }
 _OTHER_RATES = {
     **dict.fromkeys(
         ("cs/s", "csw/s", "context switches/s", "context switches per second"), "context_switches_per_s"
     ),
     **dict.fromkeys(("tpmc", "tpm-c", "tpmc (neworders)"), "nopm"),
-    **dict.fromkeys(("tpmtotal", "tpm total"), "tpm"),
+    **dict.fromkeys(("tpmtotal", "tpm total", "transactions/min", "transactions per minute"), "tpm"),
     **dict.fromkeys(("err/s", "err per s", "errors/s", "errors/sec", "errors per second"), "errors_per_s"),
     **dict.fromkeys(("reads/s", "reads/sec", "reads per second", "read qps"), "reads_per_s"),
     **dict.fromkeys(("writes/s", "writes/sec", "writes per second", "write qps"), "writes_per_s"),
@@ -68,7 +69,7 @@ _TIME = r"(?:response\s+times?|latenc(?:y|ies)|lat)"
 _PHRASE = re.compile(
     rf"""
     (?<![\w.-])(?:
-        (?P<rate>transaction|txn|trx|trn|quer|event|operation|op|request|req)(?:ies|y|s)?{_PER_SECOND}
+        (?P<rate>transaction|txn|trx|trn|tx|quer|event|operation|op|request|req)(?:ies|y|s)?{_PER_SECOND}
       | (?:(?P<before>{_STATISTIC})[\s.,_-]*{_TIME}(?!\w)
           | {_TIME}(?:\s*[(\[](?P<own>{_UNIT})[)\]])?[\s,(_-]+(?P<after>{_STATISTIC})(?!\w))
         (?:[\s,)]*(?:in\s+)?[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?
@@ -88,6 +89,9 @@ _BARE_STATISTIC = re.compile(rf"(?P<statistic>{_STATISTIC})", re.IGNORECASE)
 _RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=Percentile|Latency)|(?<=\])\.")
 # rows/s, inserts per second; MB/s is a unit, and no name of a rate.
 _OTHER_RATE = re.compile(rf"(?![kmgt]i?b(?:ytes)?\b)(?P<what>[a-z]{{3,20}}){_PER_SECOND}", re.IGNORECASE)
+_FAILURES = frozenset(
+    {"aborts", "conflicts", "deadlocks", "failures", "faults", "misses", "retries", "rollbacks", "timeouts"}
+)
 _OPERATION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_-]*)\]")
 _THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
 _THROUGHPUT_NAMES = frozenset({"throughput", "吞吐量"})
@@ -287,9 +291,9 @@ def _metric_named(head: str) -> Metric | None:
         if mention.start == 0 and mention.end == len(text) and not mention.lacks_unit:
             return mention.metric
     if other := _OTHER_RATE.fullmatch(text):
-        return Metric(
-            f"{other['what']}_per_s".lower(), unit="1/s", direction=HIGHER, is_own=True, is_declared=True
-        )
+        what = other["what"].lower()
+        direction = LOWER if what in _FAILURES else HIGHER
+        return Metric(f"{what}_per_s", unit="1/s", direction=direction, is_own=True, is_declared=True)
     return None
 
 
@@ -374,7 +378,8 @@ def _statistic_beside(text: str) -> MetricHead | None:
         return None
     of = " ".join(filter(None, (_words_beside(text[: found.start()]), _words_beside(text[found.end() :]))))
     said = said_by(of)
-    if not of or not (found["unit"] or said.version or said.product or said.workload):
+    is_of_rate = _statistic(found["statistic"]) == "latency_stddev" and not found["unit"]
+    if not of or is_of_rate or not (found["unit"] or said.version or said.product or said.workload):
         return None
     metric = Metric(_statistic(found["statistic"]))
     return MetricHead(metric.in_unit(found["unit"], 1) if found["unit"] else metric, of, not found["unit"])
@@ -383,7 +388,9 @@ def _statistic_beside(text: str) -> MetricHead | None:
 def statistic_of_head(head: str) -> Metric | None:
     """Return the response time that a head without the word names: ``p95``, ``avg``, ``99 percentile``."""
     found = _BARE_STATISTIC.fullmatch(" ".join(in_english(head).split()))
-    return Metric(_statistic(found["statistic"])) if found else None
+    metric = Metric(_statistic(found["statistic"])) if found else None
+    # A deviation may be that of a rate.
+    return None if metric and metric.name == "latency_stddev" else metric
 
 
 def is_quotient(head: str) -> bool:

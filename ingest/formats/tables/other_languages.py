@@ -1,9 +1,10 @@
-"""Words of heads and titles in Chinese, in which much about MySQL, TiDB and OceanBase is published."""
+"""Words of heads and titles in Chinese, in which much about MySQL and TiDB is published, and in German."""
 
+import re
 from functools import lru_cache
 
 # Longer words first: each stands for what follows it.
-_WORDS = {
+_CHINESE = {
     "并发线程数": " threads ",
     "并发线程": " threads ",
     "线程数": " threads ",
@@ -54,18 +55,43 @@ _WORDS = {
     "用户": " user ",
     "等待": " wait ",
 }
+_GERMAN = {
+    **dict.fromkeys(("durchschnittliche", "durchschnitt", "mittlere", "mittelwert", "mittel"), "average"),
+    **dict.fromkeys(("antwortzeiten", "antwortzeit"), "response time"),
+    "abfragen": "queries",
+    "anfragen": "requests",
+    "anzahl": "number of",
+    "bemerkung": "notes",
+    "benutzer": "users",
+    "datenbank": "database",
+    "durchsatz": "throughput",
+    "latenz": "latency",
+    "maximale": "max",
+    "millisekunden": "ms",
+    "minimale": "min",
+    ". perzentil": "th percentile",
+    "perzentil": "percentile",
+    "pro sekunde": "per second",
+    "produkt": "product",
+    "sekunden": "s",
+    "szenario": "scenario",
+    "transaktionen": "transactions",
+    "verbesserung": "improvement",
+    "verbindungen": "connections",
+}
 # Full-width signs, as Chinese is typed.
 _SIGNS = str.maketrans("（）％，：／", "()%,:/")
-_BY_LENGTH = sorted(_WORDS, key=len, reverse=True)
+_BY_LENGTH = sorted(_CHINESE, key=len, reverse=True)
+_IN_GERMAN = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, _GERMAN))})(?![^\W\d_])", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1000)
 def in_english(text: str) -> str:
     """Return a head or title with the words that are known in English; all else stays as it is."""
-    text = text.translate(_SIGNS)
+    text = _IN_GERMAN.sub(lambda word: _GERMAN[word.group().lower()], text.translate(_SIGNS))
     if text.isascii():
         return text
     for word in _BY_LENGTH:
         if word in text:
-            text = text.replace(word, _WORDS[word])
+            text = text.replace(word, _CHINESE[word])
     return " ".join(text.split())

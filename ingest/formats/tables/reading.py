@@ -21,7 +21,7 @@ from ingest.formats.tables.columns import (
     time_range_start,
 )
 from ingest.formats.tables.entries import RunEntry, join_metrics
-from ingest.formats.tables.heads import product_of_versions
+from ingest.formats.tables.heads import product_alone, product_of_versions
 from ingest.formats.tables.metric_words import Metric, metric_named, own_metric
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_copies
@@ -42,6 +42,7 @@ _REPETITION = re.compile(
 )
 # A point before three digits may part thousands.
 _MAY_HAVE_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+_MAY_HAVE_ONE_THOUSAND = re.compile(rf"{_MAY_HAVE_THOUSANDS.pattern}|[0-9]{{1,3}}")
 _SWITCHES = frozenset(
     {"on", "off", "yes", "no", "true", "false", "enabled", "disabled", "启用", "关闭", "开启"}
 )
@@ -150,8 +151,9 @@ class _Reading:
         if self.has_thousands:
             yield "the commas in numbers such as 12,345 are taken for separators of thousands"
         rates = list(self._texts_of_rates())
-        if len(rates) > 1 and all(map(_MAY_HAVE_THOUSANDS.fullmatch, rates)):
-            rate, whole = rates[0], rates[0].replace(".", "")
+        with_points = [rate for rate in rates if _MAY_HAVE_THOUSANDS.fullmatch(rate)]
+        if len(rates) > 1 and with_points and all(map(_MAY_HAVE_ONE_THOUSAND.fullmatch, rates)):
+            rate, whole = with_points[0], with_points[0].replace(".", "")
             yield f"rates such as {rate} are read with a decimal point; if it parts thousands, write {whole}"
         if self.approximate:
             yield f"numbers such as {self.approximate[:40]!r} are as rough as they are printed"
@@ -324,7 +326,8 @@ class _RowCells:
             product, server = server, None
         column = "-".join(part for part in (product, version) if part) or self.text("workload")
         head = self.columns.fact("version")
-        if version and product is None and head and (named := product_of_versions(head.name)):
+        of_head = (product_of_versions(head.name) or product_alone(head.name)) if head else None
+        if version and product is None and (named := of_head):
             said = said_by(version)
             product = named
             version = said.version if said == Said(product=said.product, version=said.version) else version

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from ingest.formats.cells import is_missing, is_quantity
 from ingest.formats.headings import said_by, thread_count
 from ingest.formats.report import Fact, FormatError
+from ingest.formats.tables.heads import meaning_of
 from ingest.formats.tables.metric_words import Metric, metric_named
 
 Cell = str | int | float | None
@@ -25,6 +26,7 @@ _FIGURE_WITH_COMMA = re.compile(
 _DECIMAL_COMMA = re.compile(
     r"\s*[0-9]{1,9}(?:[. \u00a0\u202f][0-9]{3})*,(?![0-9]{3}(?![0-9]))[0-9]+(?![0-9.,])"
 )
+_NAMING = frozenset({"version", "product", "server", "build", "configuration", "workload"})
 _POINT = re.compile(r"^\.(?=[0-9]{2}$)")
 _VALUES = frozenset({"value", "values", "result", "results", "数值", "结果", "值"})
 
@@ -69,11 +71,23 @@ def with_plain_figures(table: Table) -> Table:
     Decimal commas are certain where no number has a point and none may have commas between its thousands.
     """
     rows, warnings = table.rows, table.warnings
-    # The first column names the rows, with versions such as 10.11.
-    numbers = [str(cell) for row in rows for cell in row.cells[1:] if _is_figure_with_comma(cell)]
+    # The first column names the rows, and 10.11 under 'Version' is no figure.
+    places = {at for at, name in enumerate(table.names) if at and meaning_of(name) not in _NAMING}
+    numbers = [
+        str(cell)
+        for row in rows
+        for at, cell in enumerate(row.cells)
+        if at in places and _is_figure_with_comma(cell)
+    ]
     if any("," in cell for cell in numbers) and all(map(_DECIMAL_COMMA.match, numbers)):
         rows = tuple(
-            replace(row, cells=tuple(with_point(str(cell)) if cell else cell for cell in row.cells))
+            replace(
+                row,
+                cells=tuple(
+                    with_point(str(cell)) if cell and at in places else cell
+                    for at, cell in enumerate(row.cells)
+                ),
+            )
             for row in rows
         )
         warnings = (*warnings, "the commas in numbers such as 12,5 are taken for decimal ones")
