@@ -1,7 +1,7 @@
 """The parts of a document: text, code in fences, and tables, each with the headings that it stands under.
 
-Markdown is read as people write it, AsciiDoc and reStructuredText where they mark the same things. A file
-without any of it is one block of text.
+Markdown is read as people write it, with the headings of HTML, AsciiDoc and reStructuredText. A file without
+any of it is one block of text.
 """
 
 import re
@@ -24,13 +24,7 @@ _UNDERLINE_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4}
 _HTML_HEADING = re.compile(
     r"\s*<h(?P<level>[1-6])(?:\s[^<>]*)?>(?P<title>.*?)(?:</h[1-6]>\s*)?", re.IGNORECASE
 )
-_HTML_CODE = re.compile(r"\s*+<pre(?:\s[^<>]*)?>\s*+(?:<code(?:\s[^<>]*)?>)?\s*+", re.IGNORECASE)
-_HTML_CODE_END = re.compile(r"\s*+(?:</code>)?\s*+</pre>\s*+", re.IGNORECASE)
 _DELIMITER = re.compile(r"[|+]?(?:[ \t]*+:?-++:?[ \t]*+[|+])*+(?:[ \t]*+:?-++:?)?")
-_ASCIIDOC_TABLE = re.compile(r"\|={3,}\s*")
-_ASCIIDOC_BLOCK = re.compile(r"\[(?:source|listing|literal|,)[^\]]*\]\s*")
-_ASCIIDOC_LANGUAGE = re.compile(r"\[source[^,\]]*,\s*(?P<language>[\w+-]+)")
-_ASCIIDOC_LIMIT = re.compile(r"(?:-{4,}|\.{4,})\s*")
 _RULE = re.compile(r"\s*+(?:[-*_=]\s*+){3,}+")
 _COLUMNS = re.compile(r"\S(?: {2,}|\t)\S|\|")
 _LINK = re.compile(r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
@@ -143,21 +137,8 @@ class _Reader:
             yield from self._text_until(place - title.lines_above)
             self._open_heading(title, place)
         elif (fence := _FENCE.fullmatch(line)) and _is_fence(fence):
-            closing = rf"\s*{fence['marks'][0]}{{{len(fence['marks'])},}}\s*"
             yield from self._text_until(place)
-            yield self._closed_block(BlockKind.CODE, place, re.compile(closing), fence["language"].strip())
-        elif _HTML_CODE.fullmatch(line):
-            yield from self._text_until(place)
-            yield self._closed_block(BlockKind.CODE, place, _HTML_CODE_END)
-        elif _ASCIIDOC_LIMIT.fullmatch(line) and _ASCIIDOC_BLOCK.fullmatch(above):
-            language = _ASCIIDOC_LANGUAGE.match(above)
-            yield from self._text_until(place)
-            yield self._closed_block(
-                BlockKind.CODE, place, _limit_like(line), language["language"] if language else ""
-            )
-        elif _ASCIIDOC_TABLE.fullmatch(line):
-            yield from self._text_until(place)
-            yield self._closed_block(BlockKind.TABLE, place, _limit_like(line))
+            yield self._code(place, fence)
         elif _TABLE_MARK in line and _is_delimiter(below) and not _is_delimiter(line):
             yield from self._text_until(place)
             yield self._table(place)
@@ -171,20 +152,19 @@ class _Reader:
             yield DocumentBlock(BlockKind.TEXT, self._begin + 1, lines, self._titles())
         self._begin = max(stop, self._begin)
 
-    def _closed_block(
-        self, kind: BlockKind, place: int, closing: re.Pattern[str], language: str = ""
-    ) -> DocumentBlock:
-        """Return the block between the line at ``place`` and the one that closes it, or the end."""
+    def _code(self, place: int, fence: re.Match[str]) -> DocumentBlock:
+        """Return the code between the fence at ``place`` and the one that closes it, or the end."""
         caption = self._caption(place)
+        closing = re.compile(rf"\s*{fence['marks'][0]}{{{len(fence['marks'])},}}\s*")
         inner = (self._lines[at] for at in range(place + 1, len(self._lines)))
         closes = (len(line) <= _MAX_MARKED_LENGTH and closing.fullmatch(line) for line in inner)
         ends = (at for at, is_end in enumerate(closes, start=place + 1) if is_end)
         stop = next(ends, len(self._lines))
         is_closed = stop < len(self._lines)
         self._begin = self._below_heading = stop + is_closed
-        name = language.split(maxsplit=1)[0].strip("{}.") if language else ""
+        language = next(iter(fence["language"].split()), "").strip("{}.")
         lines = self._lines[place + 1 : stop]
-        return DocumentBlock(kind, place + 2, lines, self._titles(), caption, name, is_closed)
+        return DocumentBlock(BlockKind.CODE, place + 2, lines, self._titles(), caption, language, is_closed)
 
     def _table(self, place: int) -> DocumentBlock:
         caption = self._caption(place)
@@ -209,8 +189,7 @@ class _Reader:
         for above in range(place - 1, self._below_heading - 1, -1):
             line = self._lines[above][:_MAX_TITLE_LENGTH]
             text = plain_text(line.strip().lstrip("#.>").strip())
-            is_text = bool(text) and not (_RULE.fullmatch(line) or _ASCIIDOC_BLOCK.fullmatch(line))
-            if is_text:
+            if text and not _RULE.fullmatch(line):
                 found.insert(0, text)
             elif found or place - above > _MAX_CAPTION_LINES:
                 break
@@ -268,10 +247,6 @@ def _is_comment(line: str) -> bool:
 def _is_fence(found: re.Match[str]) -> bool:
     # Of tildes a whole line may be drawn; a fence names a language of one word or two.
     return len(found["language"].split()) <= 3
-
-
-def _limit_like(line: str) -> re.Pattern[str]:
-    return re.compile(rf"{re.escape(line.strip())}\s*")
 
 
 def _is_delimiter(line: str) -> bool:

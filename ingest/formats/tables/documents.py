@@ -6,14 +6,14 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ingest.formats.cells import is_missing, is_quantity
+from ingest.formats.cells import is_quantity
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, join_metrics
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
-from ingest.formats.tables.heads import heads_of, is_of_another_format, is_transposed, tell_runs
+from ingest.formats.tables.heads import is_of_another_format, is_transposed, tell_runs
 from ingest.formats.tables.layouts import (
     TextTable,
     check_footer,
@@ -23,6 +23,7 @@ from ingest.formats.tables.layouts import (
     holds_numbers,
     is_drawn_result,
     is_footer,
+    is_statement,
     times_statistics,
 )
 from ingest.formats.tables.metric_words import Metric, title_mentions
@@ -73,39 +74,30 @@ def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]
 
     Raise FormatError where its rows do not fit.
     """
+    return next(_tables(list(blocks_within(blocks)), lines, is_sure=True), None)
+
+
+def unread_tables(
+    blocks: Iterable[DocumentBlock], lines: Sequence[str], read: Container[int] = ()
+) -> Iterator[Table]:
+    """Yield the drawn tables of figures that were not read, since nothing says what their numbers are."""
     for block in blocks_within(blocks):
-        if block.kind is BlockKind.TABLE:
+        if block.kind is BlockKind.TABLE and block.line not in read:
             drawn = drawn_table(block, lines)
-            if holds_numbers(drawn.names, drawn.rows):
-                return fitted(drawn)
-        elif layout := _first_in_text(block, lines, is_sure=True):
-            return layout.table(lines[: block.line - 1 + len(block.lines)])[0]
-    return None
+            if _MEASURED.search(" ".join(_words_of(drawn))) and not is_of_another_format(drawn.names):
+                yield drawn
 
 
-def table_of_nothing(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> tuple[int, str] | None:
-    """Return the line of a drawn table that names a metric, but no run that has a figure.
-
-    And with it a cell that is no figure, if there is one where figures are meant.
-    """
-    for block in blocks_within(blocks):
-        if block.kind is BlockKind.TABLE:
-            drawn = drawn_table(block, lines)
-            heads = heads_of(drawn.names)
-            measured = [index for index, head in enumerate(heads) if head.named]
-            if is_of_another_format(drawn.names):
-                continue
-            cells = [str(row.cells[at]) for row in drawn.rows for at in measured if at < len(row.cells)]
-            if not measured:
-                cells = [str(cell) for row in drawn.rows for cell in row.cells[1:]]
-                cells = [cell for cell in cells if _MEASURED.search(cell)]
-            if measured or cells:
-                return block.line, next((cell for cell in cells if _no_figure(cell)), "")
-    return None
-
-
-def _no_figure(cell: str) -> bool:
-    return not is_missing(cell) and not is_quantity(cell)
+def _words_of(drawn: Table) -> Iterator[str]:
+    """Yield the words of a table of numbers, of another the names of its columns of figures."""
+    if holds_numbers(drawn.names, drawn.rows):
+        yield from drawn.names
+        yield from (str(cell) for row in drawn.rows for cell in row.cells)
+        return
+    for at, name in enumerate(drawn.names):
+        cells = [str(row.cells[at]) for row in drawn.rows if at < len(row.cells)]
+        if cells and all(map(is_quantity, cells)):
+            yield name
 
 
 def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | None:
@@ -115,48 +107,20 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
     out with a warning.
     """
     blocks = list(blocks_within(document_blocks(lines)))
-    tables = list(_tables(blocks, lines, sent))
+    tables = list(_tables(blocks, lines, is_sure=sent is not None))
     if not tables:
         return None
     _refuse_names_given_again(tables)
     report = _report_of_one(tables[0], sent) if len(tables) == 1 else _report_of_several(tables, sent)
-    read = {table.line for table in tables}
-    return replace(report, warnings=(*report.warnings, *_unread(blocks, lines, read)))
-
-
-def _unread(blocks: Sequence[DocumentBlock], lines: Sequence[str], read: Container[int]) -> Sequence[str]:
-    """Return a warning for each table of numbers of which nothing says what they are."""
-    tables = [
-        drawn_table(block, lines)
-        for block in blocks
-        if block.kind is BlockKind.TABLE and block.line not in read
+    unread = [
+        f"line {table.line}: the table under {', '.join(map(repr, table.names[:3]))} was not read: "
+        "nothing says what its numbers are"
+        for table in unread_tables(blocks, lines, {table.line for table in tables})
     ]
-    return bounded(
-        [
-            f"line {drawn.line}: the table under {', '.join(map(repr, drawn.names[:3]))} was not read: "
-            "nothing says what its numbers are"
-            for drawn in tables
-            if _MEASURED.search(
-                _words_of(drawn) if holds_numbers(drawn.names, drawn.rows) else _measured_names(drawn)
-            )
-        ]
-    )
+    return replace(report, warnings=(*report.warnings, *bounded(unread)))
 
 
 # --- one table --------------------------------------------------------------------------------------------
-
-
-def _measured_names(drawn: Table) -> str:
-    """Return the names of the columns that hold nothing but figures."""
-    cells = {
-        name: [str(row.cells[at]) for row in drawn.rows if at < len(row.cells)]
-        for at, name in enumerate(drawn.names)
-    }
-    return " ".join(name for name, column in cells.items() if column and all(map(is_quantity, column)))
-
-
-def _words_of(drawn: Table) -> str:
-    return " ".join([*drawn.names, *(str(cell) for row in drawn.rows for cell in row.cells)])
 
 
 def _report_of_one(table: Table, sent: Metric | None) -> ParsedReport:
@@ -285,60 +249,40 @@ def _numbered(entry: RunEntry, number: int) -> RunEntry:
 # --- where the tables are ---------------------------------------------------------------------------------
 
 
-def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], sent: Metric | None) -> Iterator[Table]:
-    """Yield the tables of results, with the text around each."""
+def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], *, is_sure: bool) -> Iterator[Table]:
+    """Yield the tables of results, with the text around each; ``is_sure`` as in find_in_text."""
     for place, block in enumerate(blocks):
-        if block.kind is BlockKind.TABLE:
-            drawn = drawn_table(block, lines)
-            titles = _titles(blocks, place, lines)
-            for below in blocks[place + 1 : place + 2]:
-                for line, text in enumerate(below.lines, start=below.line):
-                    check_footer(text, line, len(drawn.rows))
-            texts = [text for _, text in titles]
-            if is_drawn_result(drawn, texts) or (sent is not None and holds_numbers(drawn.names, drawn.rows)):
-                headings = tuple(reversed(block.headings))
-                yield replace(fitted(drawn), titles=tuple(titles), headings=headings)
-        else:
-            yield from _tables_in_text(block, lines, is_sure=sent is not None)
+        if block.kind is not BlockKind.TABLE:
+            yield from _tables_in_text(block, lines, is_sure=is_sure)
+            continue
+        drawn = drawn_table(block, lines)
+        titles = _titles(blocks, place, lines)
+        for below in blocks[place + 1 : place + 2]:
+            for line, text in enumerate(below.lines, start=below.line):
+                check_footer(text, line, len(drawn.rows))
+        if is_drawn_result(drawn, [text for _, text in titles]) or (
+            is_sure and holds_numbers(drawn.names, drawn.rows)
+        ):
+            yield replace(fitted(drawn), titles=tuple(titles), headings=tuple(reversed(block.headings)))
 
 
 def _titles(blocks: Sequence[DocumentBlock], place: int, lines: Sequence[str]) -> list[tuple[int, str]]:
-    """Return what may be titles of a drawn table: all text around it where it is the only one."""
-    is_alone = sum(block.kind is BlockKind.TABLE for block in blocks) == 1
-    if is_alone:
-        return _titles_around(blocks)
-    return _titles_of_block(blocks[place], lines)
+    """Return the lines that may be titles of a drawn table.
 
-
-def _titles_around(blocks: Sequence[DocumentBlock]) -> list[tuple[int, str]]:
-    """Return the lines of text around the only drawn table of a file."""
-    titles: list[tuple[int, str]] = []
-    for block in blocks:
-        if block.kind is BlockKind.TABLE:
-            continue
-        for line, text in enumerate(block.lines, start=block.line):
-            stripped = text.strip()
-            if not stripped or is_footer(stripped):
-                continue
-            if len(stripped.split()) <= _MAX_TITLE_WORDS and not stripped.startswith("+-"):
-                titles.append((line, plain_text(stripped.lstrip("# "))))
-    return titles
-
-
-def _titles_of_block(block: DocumentBlock, lines: Sequence[str]) -> list[tuple[int, str]]:
-    """Return caption and innermost heading of a table with the numbers of their lines."""
-    wanted = [*block.headings[-1:], *block.caption]
+    They are all text where it is the only one of a file, and else its innermost heading and its caption.
+    """
+    if sum(block.kind is BlockKind.TABLE for block in blocks) == 1:
+        others = (block for block in blocks if block.kind is not BlockKind.TABLE)
+        return [title for block in others for title in _texts(block.lines, block.line)]
+    block = blocks[place]
     titles = []
-    for text in wanted:
-        line = next(
-            (
-                at + 1
-                for at in range(block.line - 2, -1, -1)
-                if text and text[:40] in plain_text(lines[at].strip("# "))
-            ),
-            block.line,
+    for text in (*block.headings[-1:], *block.caption):
+        above = (
+            number
+            for number in range(block.line - 1, 0, -1)
+            if text[:40] in plain_text(lines[number - 1].strip("# "))
         )
-        titles.append((line, text))
+        titles.append((next(above, block.line), text))
     return titles
 
 
@@ -355,26 +299,28 @@ def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool
     """Yield the tables of a block of text or code that are not drawn."""
     index = text_from = block.line - 1
     within = lines[: index + len(block.lines)]
-    found: list[tuple[Table, int, int]] = []
+    tables: list[tuple[Table, int, int]] = []
     while index < min(len(within), text_from + _MAX_LINES_OF_TEXT):
         if layout := find_in_text(within, index, is_sure=is_sure):
             table, stop = layout.table(within)
-            found.append((table, text_from, stop))
+            tables.append((table, text_from, stop))
             index = text_from = stop
         else:
             index += 1
-    for table, above, stop in found:
-        titles = _texts(within, above, table.line - 1)
-        if len(found) == 1:
-            titles += _texts(within, stop, len(within))
+    for table, above, stop in tables:
+        titles = _texts(within[above : table.line - 1], above + 1)[-_MAX_TITLES:]
+        if len(tables) == 1:
+            titles += _texts(within[stop:], stop + 1)[-_MAX_TITLES:]
         yield replace(table, titles=tuple(titles), headings=tuple(reversed(block.headings)))
 
 
-def _texts(lines: Sequence[str], start: int, stop: int) -> list[tuple[int, str]]:
+def _texts(lines: Sequence[str], first: int) -> list[tuple[int, str]]:
     """Return the lines that may be titles, with their numbers."""
-    found = [
-        (at + 1, text)
-        for at in range(start, stop)
-        if (text := lines[at].strip()) and len(text.split()) <= _MAX_TITLE_WORDS
+    return [
+        (number, title)
+        for number, line in enumerate(lines, start=first)
+        if (text := line.strip())
+        and (title := plain_text(text.lstrip("# ")))
+        and len(text.split()) <= _MAX_TITLE_WORDS
+        and not (is_footer(text) or is_statement(text) or text.startswith("+-"))
     ]
-    return found[-_MAX_TITLES:]

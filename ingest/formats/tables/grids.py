@@ -142,7 +142,9 @@ def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     names_product = _names_of_rows(head, names) == ""
     for index, (name, count, column) in enumerate(zip(names, counts, figures, strict=True), start=1):
         is_derived = (head_of(name).is_derived and not product_and_version(name)[1]) or _is_ratio(name)
-        if is_derived or (are_counts and count is None) or _are_changes(column):
+        if head_of(name).is_note:
+            yield TableColumn(index, name, ColumnRole.NOTE)
+        elif is_derived or (are_counts and count is None) or _are_changes(column):
             yield TableColumn(index, name, ColumnRole.LEFT_OUT)
         elif are_counts and count is not None:
             threads = whole_number(count, "the thread count", table.line)
@@ -226,7 +228,12 @@ def _check(table: Table) -> None:
 def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str | None, list[str]]:
     """Return the metric that sender or titles name, the rest of the title as workload, and warnings."""
     texts = [(line, text) for line, text in table.titles]
-    found = [(line, text, mention) for line, text in texts for mention in title_mentions(in_english(text))]
+    found = [
+        (line, text, mention)
+        for line, text in texts
+        for mention in title_mentions(in_english(text))
+        if not (mention.lacks_unit and _is_sentence(text))
+    ]
     if not found:
         metric = sent or table.metric or metric_of_cells(table.names[0], table.rows)
         are_numbered = all(_NUMBERED_QUERY.fullmatch(str(row.cells[0])) for row in table.rows)
@@ -249,7 +256,7 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
                 other_line,
             )
     others = [(number, text) for number, text in texts if number != line]
-    is_above = line < table.line and not text.rstrip().endswith((".", "。"))
+    is_above = line < table.line and not _is_sentence(text)
     own = _title_without(mention, in_english(text)) if is_above else None
     workload = own or _name_in(others, table.line)
     if sent is not None:
@@ -272,12 +279,12 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
 def _name_in(texts: Sequence[tuple[int, str]], before: int) -> str | None:
     """Return the one line above a table that can be a name."""
     above = [text for line, text in texts if line < before]
-    is_name = (
-        len(above) == 1
-        and len(above[0].split()) <= _MAX_NAME_WORDS
-        and not above[0].rstrip().endswith((".", "。"))
-    )
+    is_name = len(above) == 1 and len(above[0].split()) <= _MAX_NAME_WORDS and not _is_sentence(above[0])
     return _workload(above[0].strip(" :*#")) if is_name else None
+
+
+def _is_sentence(text: str) -> bool:
+    return text.rstrip().endswith((".", "。"))
 
 
 def _workload(name: str) -> str | None:

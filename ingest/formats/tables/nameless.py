@@ -7,27 +7,15 @@ from ingest.formats.tables.layouts import SEPARATORS, separated_line
 from ingest.formats.tables.table import TableRow
 
 
-def rows_without_names(lines: Sequence[str]) -> tuple[TableRow, ...]:
-    """Return the rows of a file in which every line is a name and several numbers."""
-    rows = _named_rows(lines)
-    return rows if rows and len(rows[0].cells) > 2 else ()
-
-
-def rows_of_one_number(lines: Sequence[str]) -> tuple[TableRow, ...]:
-    """Return the rows of a file in which every line is a name and one number."""
-    rows = _named_rows(lines)
-    return rows if rows and len(rows[0].cells) == 2 else ()
-
-
 def rows_named_behind(lines: Sequence[str]) -> tuple[TableRow, ...]:
     """Return the lines of which each is numbers and a name behind them, where they are most of a file."""
-    found = []
-    for number, line in enumerate(lines, start=1):
-        words = line.split()
-        if len(words) > 1 and words[-1][:1].isalpha() and all(map(is_number, words[:-1])):
-            found.append(TableRow(number, (words[-1], *words[:-1])))
-    written = sum(bool(line.strip()) for line in lines)
-    return tuple(found) if len(found) > 1 and len(found) * 2 > written else ()
+    words = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
+    rows = [
+        TableRow(number, (row[-1], *row[:-1]))
+        for number, row in words
+        if len(row) > 1 and row[-1][:1].isalpha() and all(map(is_number, row[:-1]))
+    ]
+    return tuple(rows) if 1 < len(rows) > len(words) / 2 else ()
 
 
 def names_of_numbers(lines: Sequence[str]) -> tuple[str, ...]:
@@ -41,7 +29,8 @@ def names_of_numbers(lines: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def _named_rows(lines: Sequence[str]) -> tuple[TableRow, ...]:
+def rows_without_names(lines: Sequence[str]) -> tuple[TableRow, ...]:
+    """Return the rows of a file in which every line is a name and as many numbers."""
     first = next((line for line in lines if line.strip()), "")
     separator = "\t" if "\t" in first else ","
     if not _is_row(separated_line(first, separator)):

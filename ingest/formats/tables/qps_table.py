@@ -16,17 +16,12 @@ from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import begins_column_block, read_column_block
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
-from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, table_of_nothing
+from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, unread_tables
 from ingest.formats.tables.entries import distinct_runs, warnings_of_repetitions
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of, is_of_time
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
-from ingest.formats.tables.nameless import (
-    names_of_numbers,
-    rows_named_behind,
-    rows_of_one_number,
-    rows_without_names,
-)
+from ingest.formats.tables.nameless import names_of_numbers, rows_named_behind, rows_without_names
 from ingest.formats.tables.reading import read_columns
 from ingest.formats.tables.table import Table, TableRow, title_fact
 
@@ -44,7 +39,10 @@ def recognise(head: bytes) -> bool:
     lines = _lines(head)
     if _RELATIVE.match(lines[0]) or begins_column_block(lines):
         return True
-    return any_table(blocks_of_head(head), lines) or bool(rows_without_names(lines[:-1]))
+    if any_table(blocks_of_head(head), lines):
+        return True
+    rows = rows_without_names(lines[:-1])
+    return bool(rows) and len(rows[0].cells) > 2
 
 
 def _lines(head: bytes) -> Sequence[str]:
@@ -75,15 +73,10 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
         return NearMiss(f"its table cannot be read: {error.message}", error.line)
     if table is not None and table.rows:
         return NearMiss(_what_is_missing(table), table.line, len(table.rows))
-    if found := table_of_nothing(list(document_blocks(lines)), lines):
-        line, cell = found
-        no_figure = f"{cell[:60]!r} is no figure; write one number with its unit in each cell"
-        return NearMiss(no_figure if cell else NOTHING_MEASURED, line)
-    if rows := rows_of_one_number(lines):
+    if unread := next(unread_tables(document_blocks(lines), lines), None):
+        return NearMiss(NOTHING_MEASURED, unread.line)
+    if rows := rows_without_names(lines) or rows_named_behind(lines):
         example = "write 'product,tps' above them, with the metric that it is"
-        return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
-    if rows := rows_named_behind(lines):
-        example = "write a block above them, such as 'col-1 : mysql-8.0.44', and the line 'col-1 col-2 ...'"
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
     if names := names_of_numbers(lines):
         if any(head_of(name).named for name in names):

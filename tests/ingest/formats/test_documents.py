@@ -71,8 +71,6 @@ def test_what_is_drawn_or_noted_is_no_heading(text):
     [
         ("```", "```"),
         ("   ~~~~ text", "   ~~~~~"),
-        ("[source,txt]\n----", "----"),
-        ("<pre><code>", "</code></pre>"),
     ],
 )
 def test_code_stands_between_two_marks(begin, end):
@@ -90,9 +88,8 @@ def test_code_stands_between_two_marks(begin, end):
         "threads | tps\n---|---\n1 | 812.5\n2 | 1600",
         "+---+---+\n| threads | tps |\n+:--+---+\n| 1 | 812.5 |\n+---+---+\n| 2 | 1600 |\n+---+---+",
         "| threads | tps |\n|---+---|\n| 1 | 812.5 |\n| 2 | 1600 |",
-        "|===\n|threads |tps\n\n|1 |812.5\n|2 |1600\n|===",
     ],
-    ids=["Markdown", "without outer bars", "a grid", "Org", "AsciiDoc"],
+    ids=["Markdown", "without outer bars", "a grid", "Org"],
 )
 def test_a_table_is_read_in_each_of_its_shapes(text):
     (table,) = of_kind(BlockKind.TABLE, text + "\n\nafter")

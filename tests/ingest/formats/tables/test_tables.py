@@ -270,8 +270,8 @@ def test_a_figure_of_a_published_table_is_where_it_stands(part, place, value):
     ("text", "sentence"),
     [
         ("pg1222,33781\npg1323,33740\n", "no line names the columns"),
-        ("pg1222,1.006\npg1323,1.019\n", "are these relative figures?"),
         ("6002\t12526\tx.my5649.x6d\n7241\t14053\tx.my5731.x6d\n", "no line names the columns"),
+        ("pg1222,1.006\npg1323,1.019\n", "are these relative figures?"),
         ("hits,read_avg,database\n44130.6,252.4,redis\n", "write the units behind their names"),
         ("a,b,c\nx,12,13\ny,14,15\n", "nothing says what the numbers under 'b', 'c' are"),
         (";oltp_read_only\n8.0.36;12.345,6\n", "nothing says what the numbers under 'oltp_read_only'"),
