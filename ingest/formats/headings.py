@@ -72,21 +72,9 @@ _WORKLOAD_WORD = re.compile(
 # Words that tell nothing apart.
 _EMPTY = frozenset(
     {
-        *("a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "of", "on", "our", "over"),
-        *(
-            "per",
-            "release",
-            "the",
-            "to",
-            "under",
-            "using",
-            "vs",
-            "versus",
-            "when",
-            "with",
-            "without",
-            "sysbench",
-        ),
+        *("a", "an", "and", "are", "as", "at", "by", "count", "counts", "for", "from", "in", "is", "number"),
+        *("of", "on", "our", "over", "per", "release", "sysbench", "the", "to", "under", "using", "versus"),
+        *("vs", "when", "with", "without"),
         *("benchmark", "benchmarks", "benchmarking", "comparison", "data", "detail", "details", "figure"),
         *("evaluation", "latency", "measurement", "measurements", "numbers", "overview", "performance"),
         *("pgbench", "queries", "query", "rate", "rates", "report", "response", "result", "results"),

@@ -20,7 +20,7 @@ from ingest.formats.tables.metric_words import (
     title_mentions,
 )
 from ingest.formats.tables.other_languages import in_english
-from ingest.formats.tables.reading import Entries, read_columns
+from ingest.formats.tables.reading import Entries, read_columns, repetition_number
 from ingest.formats.tables.table import Cell, Table, TableRow, refuse_copies
 
 NOTHING_SAYS = (
@@ -52,12 +52,12 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
     if not names or is_of_another_format(names) or not all(_NAME.fullmatch(name) for name in names if name):
         return False
     if all(map(is_count, names)):
-        return bool(head) and (counts_threads(head) or heads_workloads(head))
+        return head_of(head).meaning in {"threads", "workload"} or (looks_sure and _names_rows(head))
     if any(map(thread_count, names)) and all(
         thread_count(name) or head_of(name).is_derived for name in names
     ):
         return True
-    if looks_sure and _names_of_rows(head, names):
+    if looks_sure and (_names_of_rows(head, names) or all(map(repetition_number, names))):
         return True
     if head and not heads_workloads(head) and not counts_threads(head):
         return looks_sure and all(all(product_and_version(name)) for name in names)
@@ -163,6 +163,8 @@ def _fact_of_rows(table: Table, *, are_counts: bool) -> str:
     """
     head, *names = table.names
     labels = [str(row.cells[0]) for row in table.rows]
+    if _names_rows(head) and (are_counts or all(map(repetition_number, names))):
+        return head_of(head).meaning or ""
     if not are_counts:
         has_counts = counts_threads(head) or all(thread_count(one) and not is_count(one) for one in labels)
         return _names_of_rows(head, names) or ("threads" if has_counts else "workload")
@@ -172,13 +174,17 @@ def _fact_of_rows(table: Table, *, are_counts: bool) -> str:
     return "product" if not is_unknown or any(product_and_version(one)[1] for one in labels) else ""
 
 
+def _names_rows(head: str) -> bool:
+    return head_of(head).meaning in {"version", "product"}
+
+
 def _names_of_rows(head: str, names: Sequence[str]) -> str:
     """Return ``version``, ``product`` or ``threads``, what the rows are, where workloads head the columns."""
     if not names or not all(_is_workload(name) or head_of(name).is_derived for name in names):
         return ""
-    if (meaning := head_of(head).meaning) in {"version", "product", "threads"}:
-        return meaning
-    return "" if meaning else "product"
+    if _names_rows(head) or counts_threads(head):
+        return head_of(head).meaning or ""
+    return "" if head_of(head).meaning else "product"
 
 
 def _is_workload(name: str) -> bool:
@@ -211,7 +217,8 @@ def _check(table: Table) -> None:
             raise FormatError(f"column {index + 2} has no name", table.line)
         if column in columns[:index]:
             raise FormatError(f"two columns are called {column[:80]!r}", table.line)
-    if all(map(is_count, columns)) and not counts_threads(head):
+    titles = " ".join(text for _, text in table.titles).split()
+    if all(map(is_count, columns)) and not any(map(counts_threads, (head, *titles))):
         raise FormatError(
             f"are {', '.join(columns[:3])} thread counts or versions? "
             "Write 'threads' before them, or the product into each version's name",
@@ -227,7 +234,7 @@ def _check(table: Table) -> None:
 
 def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str | None, list[str]]:
     """Return the metric that sender or titles name, the rest of the title as workload, and warnings."""
-    texts = [(line, text) for line, text in table.titles]
+    texts, head = table.titles, table.names[0]
     found = [
         (line, text, mention)
         for line, text in texts
@@ -235,13 +242,9 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
         if not (mention.lacks_unit and _is_sentence(text))
     ]
     if not found:
-        metric = sent or table.metric or metric_of_cells(table.names[0], table.rows)
+        metric = sent or table.metric or metric_named(head) or metric_of_cells(head, table.rows)
         are_numbered = all(_NUMBERED_QUERY.fullmatch(str(row.cells[0])) for row in table.rows)
-        if (
-            metric is None
-            and table.names[0].casefold() in _QUERY_HEADS
-            and not (table.titles or are_numbered)
-        ):
+        if metric is None and head.casefold() in _QUERY_HEADS and not (table.titles or are_numbered):
             metric = Metric("qps")
         if metric is None:
             refuse_ratios(table.rows, table.line)

@@ -22,6 +22,7 @@ from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
 from ingest.formats.tables.heads import (
     HINT,
     counts_threads,
+    head_of,
     heads_of,
     heads_workloads,
     is_of_another_format,
@@ -405,7 +406,9 @@ def _find_grid(
     looks_sure = numbers > 0 and (is_sure or says_metric(head, above))
     if all(map(is_count, names)):
         # "Vuser 1" below rates is a line of a log where no row of numbers follows.
-        heads_numbers = counts_threads(head) and (len(names) > 1 or looks_sure)
+        heads_numbers = (counts_threads(head) and (len(names) > 1 or looks_sure)) or (
+            looks_sure and heads_grid(head, names, looks_sure=True)
+        )
     else:
         fits = looks_sure and numbers >= len(names)
         heads_numbers = numbers > 0 and len(below) > 1 and heads_grid(head, names, looks_sure=fits)
@@ -419,7 +422,7 @@ def _words_of_corner(line: str, words: Sequence[str], below: Sequence[str]) -> i
     None is needed before products with versions: the blanks in front are lost where a table is copied.
     """
     first_count = next((at for at, word in enumerate(words) if is_count(word)), 0)
-    if first_count and counts_threads(" ".join(words[:first_count])):
+    if first_count and head_of(" ".join(words[:first_count])).meaning in {"threads", "version", "product"}:
         return first_count
     if line[:1].isspace():
         return 0

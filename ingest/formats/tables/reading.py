@@ -449,8 +449,8 @@ class _RowCells:
 def _with_part(run: ParsedRun, column: TableColumn) -> ParsedRun:
     """Return the run with what a head over its figures names: a version, a product, a workload, a setting."""
     name = column.of
-    if repetition := _REPETITION.fullmatch(name):
-        return replace(run, repetition=int(repetition["number"]))
+    if repetition := repetition_number(name):
+        return replace(run, repetition=repetition)
     run = replace(run, column=run.column if run.product and not column.names_product else name)
     product, version = product_and_version(name)
     if version:
@@ -459,6 +459,12 @@ def _with_part(run: ParsedRun, column: TableColumn) -> ParsedRun:
     if said.version or (said.product and not column.names_product):
         return with_said(run, said)
     return replace(run, product=name) if column.names_product else with_said(run, said)
+
+
+def repetition_number(name: str) -> int | None:
+    """Return the number of the repetition that a name over a column is: ``run 2``."""
+    found = _REPETITION.fullmatch(name)
+    return int(found["number"]) if found else None
 
 
 def _check_commas(table: Table, index: int) -> None:
