@@ -1,9 +1,9 @@
 """JMH's JSON, as ``-rf json`` writes it: a list of benchmarks with all digits and all iterations."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NoReturn, Self, cast
+from typing import NoReturn, Self, TypeVar, cast
 
 from ingest.formats.jmh.results import (
     MAX_COUNT,
@@ -27,6 +27,8 @@ from ingest.formats.json_source import line_of, load
 from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
+
+Value = TypeVar("Value")
 
 _ROUNDING = 1e-9
 _NO_NUMBER = ("NaN", "+INF", "-INF")
@@ -78,41 +80,34 @@ class _Node:
         subject = f"'{names[-1][:80]}'" if names else "a benchmark" if self.path else "the file"
         raise FormatError(f"{subject} {problem}", line_of(self.source, *self.path))
 
-    def members(self) -> dict[str, Self]:
-        if not isinstance(self.value, dict):
-            self.refuse("must be an object")
-        return {str(key): self._at(key, value) for key, value in self.value.items()}
-
-    def items(self) -> Iterator[Self]:
-        """Return the items one after the other: there may be a million."""
-        if not isinstance(self.value, list):
-            self.refuse("must be a list")
-        return (self._at(index, value) for index, value in enumerate(self.value))
-
     def find(self, key: str) -> Self | None:
         """Return the value of a key; None where it is left out or null."""
-        if not isinstance(self.value, dict):
-            self.refuse("must be an object")
-        value = self.value.get(key)
+        value = self._as(dict, "an object").get(key)
         return None if value is None else self._at(key, value)
 
     def get(self, key: str) -> Self:
+        return self.find(key) or self.refuse(f"has no '{key}'")
+
+    def optional(self, key: str, read: Callable[[Self], Value]) -> Value | None:
+        """Return what is read of the value of a key; None where it is left out or null."""
         node = self.find(key)
-        if node is None:
-            self.refuse(f"has no '{key}'")
-        return node
+        return None if node is None else read(node)
+
+    def members(self) -> dict[str, Self]:
+        return {str(key): self._at(key, value) for key, value in self._as(dict, "an object").items()}
+
+    def items(self) -> Iterator[Self]:
+        """Return the items one after the other: there may be a million."""
+        return (self._at(index, value) for index, value in enumerate(self._as(list, "a list")))
 
     def text(self) -> str:
-        if not isinstance(self.value, str):
-            self.refuse("must be a text")
-        return self.value
+        return self._as(str, "a text")
 
     def whole(self, *, least: int = 0, most: int = MAX_COUNT) -> int:
-        if isinstance(self.value, bool) or not isinstance(self.value, int):
-            self.refuse("must be a whole number")
-        if not least <= self.value <= most:
+        value = self._as(int, "a whole number")
+        if not least <= value <= most:
             self.refuse(f"must be from {least} to {most}")
-        return self.value
+        return value
 
     def number(self) -> float | None:
         """Return a number that is not negative; None where JMH has none and writes ``"NaN"``."""
@@ -124,11 +119,10 @@ class _Node:
     def signed_number(self) -> float | None:
         if self.value in _NO_NUMBER:
             return None
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            self.refuse("must be a number")
-        if not is_plausible(self.value):
+        value = float(self.value if isinstance(self.value, float) else self._as(int, "a number"))
+        if not is_plausible(value):
             self.refuse("is too large")
-        return float(self.value)
+        return value
 
     def pair(self) -> tuple[float, float]:
         match [item.number() for item in self.items()]:
@@ -137,6 +131,11 @@ class _Node:
             case _:
                 self.refuse("must be a list of two numbers, a time and a count")
         return pair
+
+    def _as(self, kind: type[Value], name: str) -> Value:
+        if not isinstance(self.value, kind) or isinstance(self.value, bool):
+            self.refuse(f"must be {name}")
+        return self.value
 
     def _at(self, part: str | int, value: object) -> Self:
         return type(self)(self.source, (*self.path, part), value)
@@ -147,22 +146,21 @@ _Samples = tuple[int, int, list[tuple[float, float]]]
 
 
 def _identity(entry: _Node) -> tuple[str, dict[str, str], str | None]:
-    name, params, mode = entry.get("benchmark"), entry.find("params"), entry.find("mode")
+    name, params = entry.get("benchmark"), entry.optional("params", _Node.members) or {}
     if not name.text().strip():
         name.refuse("is empty")
-    values = {name: value.text() for name, value in params.members().items()} if params else {}
-    return name.text(), values, mode.text() if mode else None
+    values = {name: value.text() for name, value in params.items()}
+    return name.text(), values, entry.optional("mode", _Node.text)
 
 
 def _measured(metric: _Node, *, is_primary: bool = False) -> Score | None:
     unit = metric.get("scoreUnit")
     if is_primary and not score_scale(unit.text()):
         unit.refuse(f"is {NO_SCORE_UNIT}")
-    score, error = metric.get("score").number(), metric.find("scoreError")
-    half = error.number() if error else None
+    score, error = metric.get("score").number(), metric.optional("scoreError", _Node.number)
     if score is None:
         return None
-    interval = None if half is None else _confidence(metric, score) or interval_around(score, half)
+    interval = None if error is None else _confidence(metric, score) or interval_around(score, error)
     return Score(score, unit.text(), interval)
 
 
@@ -178,18 +176,19 @@ def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
 
 
 def _result(entry: _Node, name: str, params: dict[str, str], mode: str | None, score: Score) -> Result:
-    primary, threads = entry.get("primaryMetric"), entry.find("threads")
-    scale = cast(UnitScale, score_scale(score.unit))
-    samples = _samples(primary)
+    primary = entry.get("primaryMetric")
+    factor = cast(UnitScale, score_scale(score.unit)).factor
+    samples = [
+        (fork, iteration, [pair.pair() for pair in pairs.items()])
+        for fork, iteration, pairs in _of_iterations(primary, "rawDataHistogram")
+    ]
     metrics: dict[str, Score] = {}
     # In other modes the percentiles are those of iterations.
-    percentiles = primary.find("scorePercentiles") if mode == "sample" else None
-    for percentile in PERCENTILES if percentiles else ():
-        node = percentiles.find(str(percentile)) if percentiles else None
-        if node and (number := node.number()) is not None:
-            metrics[score_percentile(percentile)] = Score(number, score.unit)
-    secondary = entry.find("secondaryMetrics")
-    for label, metric in secondary.members().items() if secondary else ():
+    if mode == "sample" and (percentiles := primary.find("scorePercentiles")):
+        for percentile in PERCENTILES:
+            if (number := percentiles.optional(str(percentile), _Node.number)) is not None:
+                metrics[score_percentile(percentile)] = Score(number, score.unit)
+    for label, metric in (entry.optional("secondaryMetrics", _Node.members) or {}).items():
         if measured := _measured(metric):
             metrics[metric_name(label, name)] = measured
     return Result(
@@ -197,70 +196,55 @@ def _result(entry: _Node, name: str, params: dict[str, str], mode: str | None, s
         params=params,
         mode=mode,
         score=score,
-        threads=threads.whole(least=1, most=MAX_THREADS) if threads else None,
+        threads=entry.optional("threads", lambda threads: threads.whole(least=1, most=MAX_THREADS)),
         secondary=metrics,
         options=_options(entry),
         environment=_environment(entry),
-        iterations=_iterations(primary, samples, scale.factor),
-        histogram=_histogram(samples, scale.factor),
+        iterations=_iterations(primary, samples, factor),
+        histogram=_histogram(samples, factor),
     )
 
 
 def _options(entry: _Node) -> dict[str, Fact]:
-    options: dict[str, Fact] = {}
-    if forks := entry.find("forks"):
-        options["forks"] = forks.whole()
+    forks = entry.optional("forks", _Node.whole)
+    options: dict[str, Fact] = {} if forks is None else {"forks": forks}
     for phase in ("warmup", "measurement"):
-        iterations = entry.find(f"{phase}Iterations")
-        time = entry.find(f"{phase}Time")
-        batch_size = entry.find(f"{phase}BatchSize")
         options |= phase_options(
             phase,
-            iterations=iterations.whole() if iterations else None,
-            time=time.text() if time else None,
-            batch_size=batch_size.whole() if batch_size else None,
+            iterations=entry.optional(f"{phase}Iterations", _Node.whole),
+            time=entry.optional(f"{phase}Time", _Node.text),
+            batch_size=entry.optional(f"{phase}BatchSize", _Node.whole),
         )
     return options
 
 
 def _environment(entry: _Node) -> dict[str, Fact]:
-    nodes = {name: entry.find(key) for key, name in _ENVIRONMENT.items()}
-    environment: dict[str, Fact] = {name: node.text() for name, node in nodes.items() if node}
-    arguments = entry.find("jvmArgs")
-    if arguments and (joined := " ".join(argument.text() for argument in arguments.items())):
+    texts = {name: entry.optional(key, _Node.text) for key, name in _ENVIRONMENT.items()}
+    environment: dict[str, Fact] = {name: text for name, text in texts.items() if text is not None}
+    arguments = entry.optional("jvmArgs", _Node.items) or ()
+    if joined := " ".join(argument.text() for argument in arguments):
         environment["jvm_args"] = jvm_arguments(joined)
     return environment
 
 
-def _iterations(primary: _Node, samples: list[_Samples], factor: float) -> tuple[Row, ...]:
-    """Return fork, iteration and score from ``rawData``, which has a list of scores for each fork.
+def _of_iterations(primary: _Node, key: str) -> Iterator[tuple[int, int, _Node]]:
+    """Yield fork, iteration and value of raw data, which are a list for each fork."""
+    for fork, iterations in enumerate(primary.optional(key, _Node.items) or (), start=1):
+        for iteration, value in enumerate(iterations.items(), start=1):
+            yield fork, iteration, value
 
-    Where operations were sampled it is their mean time, as JMH prints it.
-    """
-    raw = primary.find("rawData")
-    scores = (
-        (fork, iteration, score.signed_number())
-        for fork, iterations in enumerate(raw.items() if raw else (), start=1)
-        for iteration, score in enumerate(iterations.items(), start=1)
-    )
-    means = ((fork, iteration, _mean(counts)) for fork, iteration, counts in samples)
-    rows = tuple((fork, i, None if score is None else score * factor) for fork, i, score in scores)
-    return rows or tuple((fork, i, None if mean is None else mean * factor) for fork, i, mean in means)
+
+def _iterations(primary: _Node, samples: list[_Samples], factor: float) -> tuple[Row, ...]:
+    """Return fork, iteration and score. Where operations were sampled it is their mean, as JMH prints it."""
+    raw = _of_iterations(primary, "rawData")
+    scores = [(fork, iteration, score.signed_number()) for fork, iteration, score in raw]
+    means = [(fork, iteration, _mean(counts)) for fork, iteration, counts in samples]
+    return tuple((fork, i, None if score is None else score * factor) for fork, i, score in scores or means)
 
 
 def _mean(counts: list[tuple[float, float]]) -> float | None:
     total = sum(count for _, count in counts)
     return sum(time * count for time, count in counts) / total if total else None
-
-
-def _samples(primary: _Node) -> list[_Samples]:
-    """Return pairs of time and count from ``rawDataHistogram``, for each fork and iteration."""
-    raw = primary.find("rawDataHistogram")
-    return [
-        (fork, iteration, [pair.pair() for pair in pairs.items()])
-        for fork, iterations in enumerate(raw.items() if raw else (), start=1)
-        for iteration, pairs in enumerate(iterations.items(), start=1)
-    ]
 
 
 def _histogram(samples: list[_Samples], factor: float) -> tuple[Row, ...]:

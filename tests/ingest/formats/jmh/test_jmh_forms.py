@@ -66,11 +66,20 @@ def test_only_the_output_tells_of_benchmarks_that_failed(path):
     assert [len(warnings[suffix]) for suffix in FORMATS] == [0, 0, 0, 2 if failed else 0]
 
 
-def test_the_table_of_an_article_has_the_scores_of_three_drivers():
-    path = SHARED / "articles" / "jmh-drivers" / "select1-text-protocol.txt"
-    report = jmh_text.parse(Source(path.read_bytes()))
-    assert {run.workload: run.readings[0].value for run in report.runs} == {
-        "BenchmarkSelect1RowPrepareText.mariadb": 62715,
-        "BenchmarkSelect1RowPrepareText.mysql": 88670,
-        "BenchmarkSelect1RowPrepareText.drizzle": 78672,
-    }
+@pytest.mark.parametrize(
+    "path", sorted(SHARED.glob("jmh/*/*.txt")), ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_options_facts_and_iterations_are_those_of_the_json(path):
+    text = jmh_text.parse(Source(path.read_bytes()))
+    json = jmh_json.parse(Source(path.with_suffix(".json").read_bytes()))
+    assert text.facts == json.facts | {"blackhole_mode": "compiler"}
+    assert [run.options for run in text.runs] == [run.options for run in json.runs]
+    iterations = {table.run: table.rows for table in json.intervals if table.source == "iterations"}
+    units = {run.key: run.readings[0].printed_unit for run in json.runs}
+    assert iterations.keys() == {table.run for table in text.intervals}
+    for table in text.intervals:
+        # JMH prints three decimals.
+        half = 0.0005001 * {"us/op": 1e3, "ms/op": 1e6, "ops/ms": 1e3}.get(units[table.run], 1)
+        for row, exact_row in zip(table.rows, iterations[table.run], strict=True):
+            assert row[:2] == exact_row[:2]
+            assert row[2] == pytest.approx(exact_row[2], abs=half, rel=1e-12)
