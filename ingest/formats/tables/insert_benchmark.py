@@ -11,49 +11,54 @@ no line says which.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Reading, reading
+from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction
 from ingest.formats.cells import is_missing, number
-from ingest.formats.headings import product_and_version
 from ingest.formats.outputs import bounded, missing_line_end, quoted
-from ingest.formats.report import FormatError, ParsedReport, ParsedRun
+from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import named_build
+from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
+from ingest.formats.tables.entries import RunEntry, distinct_runs
 from ingest.formats.tables.grids import refuse_relative
-from ingest.formats.tables.table import counted, refuse_copies
+from ingest.formats.tables.metric_words import Metric
+from ingest.formats.tables.reading import read_columns
+from ingest.formats.tables.table import Table, TableRow, counted, refuse_copies
+
+
+def _own(name: str, unit: str, direction: Direction = UNKNOWN) -> Metric:
+    return Metric(name, unit=unit, direction=direction, is_own=True)
+
 
 _TAG = "tag"
 _INSERTS, _QUERIES = "ips", "qps"
-# Metrics that benchdash knows, and how much smaller their unit is.
-_KNOWN: dict[str, tuple[str, float, str]] = {
-    "qps": ("qps", 1, ""),
-    "rmbps": ("read_mb_per_s", 1, ""),
-    "rkbps": ("read_mb_per_s", 1 / 1024, "kB/s"),
-    "wmbps": ("write_mb_per_s", 1, ""),
-    "wkbps": ("write_mb_per_s", 1 / 1024, "kB/s"),
-    "rkbpq": ("read_kb_per_op", 1, ""),
-    "wkbpi": ("write_kb_per_op", 1, ""),
-    "csps": ("context_switches_per_s", 1, ""),
-    "cspq": ("cs_per_op", 1, ""),
-    "cpupq": ("cpu_per_op", 1, ""),
-    "maxop": ("latency_max", 1000, "s"),
+# Of a machine that does more because the server does more, nobody says which way is better.
+_METRICS = {
+    _INSERTS: _own("inserts_per_s", "1/s", HIGHER),
+    _QUERIES: Metric("qps"),
+    "rps": _own("storage_reads_per_s", "1/s"),
+    "rmbps": Metric("read_mb_per_s"),
+    "rkbps": Metric("read_mb_per_s", divisor=1024, printed_unit="kB/s"),
+    "wps": _own("storage_writes_per_s", "1/s"),
+    "wmbps": Metric("write_mb_per_s"),
+    "wkbps": Metric("write_mb_per_s", divisor=1024, printed_unit="kB/s"),
+    "rpq": _own("reads_per_op", "1/op", LOWER),
+    "rkbpq": Metric("read_kb_per_op"),
+    "wpi": _own("writes_per_op", "1/op", LOWER),
+    "wkbpi": Metric("write_kb_per_op"),
+    "csps": Metric("context_switches_per_s"),
+    "cpups": _own("cpu_busy", "%"),
+    "cspq": Metric("cs_per_op"),
+    "cpupq": Metric("cpu_per_op"),
+    "dbgb1": _own("database_gb", "GB", LOWER),
+    "dbgb2": _own("directory_gb", "GB", LOWER),
+    "rss": _own("rss_gb", "GB", LOWER),
+    "maxop": Metric("latency_max", multiplier=1000, printed_unit="s"),
+    "p50": _own("interval_rate_p50", "1/s", HIGHER),
+    "p99": _own("interval_rate_p99", "1/s", HIGHER),
 }
-# Others. Of a machine that does more because the server does more, nobody says which way is better.
-_OWN: dict[str, tuple[str, str, Direction]] = {
-    "ips": ("inserts_per_s", "1/s", HIGHER),
-    "p50": ("interval_rate_p50", "1/s", HIGHER),
-    "p99": ("interval_rate_p99", "1/s", HIGHER),
-    "rps": ("storage_reads_per_s", "1/s", UNKNOWN),
-    "wps": ("storage_writes_per_s", "1/s", UNKNOWN),
-    "cpups": ("cpu_busy", "%", UNKNOWN),
-    "rpq": ("reads_per_op", "1/op", LOWER),
-    "wpi": ("writes_per_op", "1/op", LOWER),
-    "dbgb1": ("database_gb", "GB", LOWER),
-    "dbgb2": ("directory_gb", "GB", LOWER),
-    "rss": ("rss_gb", "GB", LOWER),
-}
-_COLUMNS = frozenset({_TAG, *_KNOWN, *_OWN})
+_COLUMNS = frozenset({_TAG, *_METRICS})
 _FEWEST_COLUMNS = 6
 # Ratios stay below these; the rates of a step do not, and are whole numbers.
 _MIN_RATE, _MIN_FRACTION = 10, 100
@@ -74,43 +79,53 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError with the line that cannot be understood, and where all figures are relative ones.
     """
     source.limits.check("cells", sum(len(_words(line)) for line in source.lines))
-    rows, ratios, strange = _rows(source.lines)
+    found = _Tables()
+    found.read(source.lines)
+    tables = [replace(table, rows=tuple(rows)) for table, rows in found.parts if rows]
+    rows = [(table.headings, row) for table in tables for row in table.rows]
     if not rows:
-        if ratios:
-            refuse_relative([(ratios[0], "relative to")])
+        if found.ratios:
+            refuse_relative([(found.ratios[0], "relative to")])
         raise FormatError("no line of figures stands under the names of the columns", line=1)
-    refuse_copies((row.line, (row.step, row.tag, tuple(row.cells.values()))) for row in rows)
-    warnings = [f"line {line}: relative figures; left out" for line in ratios]
-    warnings += [f"line {line}: the table under these columns was left out: {why}" for line, why in strange]
-    counts = Counter((row.step, row.tag) for row in rows)
-    seen: Counter[tuple[str, str]] = Counter()
-    runs = []
-    for row in rows:
-        place = row.step, row.tag
-        seen[place] += 1
-        runs.append(_run(row, seen[place] if counts[place] > 1 else None))
-    for (step, tag), count in counts.items():
-        if count > 1 and not step:
+    refuse_copies((row.line, (step, row.cells)) for step, row in rows)
+    entries = [entry for table in tables for entry in _entries(table)]
+    counts = Counter(entry.run.column for entry in entries if not entry.run.workload)
+    warnings = [f"line {line}: relative figures; left out" for line in found.ratios]
+    warnings += found.warnings
+    for tag, count in counts.items():
+        if count > 1:
             of = f" of {tag[:60]}" if tag else ""
             warnings.append(
                 f"nothing names the steps{of}: its {count} lines are 'step 1' to 'step {count}', "
                 "in their order"
             )
-    if len(rows) == 1 and not rows[0].step:
+    if len(rows) == 1 and counts:
         warnings.append("one line, and nothing names its step: its sender does")
+    runs = distinct_runs(_with_steps(entries, counts))
     warnings += missing_line_end(source)
-    named = tuple(map(named_build, runs))
-    return ParsedReport(named, facts={"tool": "the insert benchmark"}, warnings=bounded(warnings))
+    return ParsedReport(runs, facts={"tool": "the insert benchmark"}, warnings=bounded(warnings))
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One line of figures: its texts by their columns, and the name of the step above its table."""
+def _entries(table: Table) -> Iterator[RunEntry]:
+    columns = (
+        TableColumn(index, name, ColumnRole.FACT, fact="version")
+        if name == _TAG
+        else TableColumn(index, name, ColumnRole.VALUE, metric=_METRICS[name])
+        for index, name in enumerate(table.names)
+    )
+    for entry in read_columns(table, Columns(tuple(columns), ())).entries:
+        yield replace(entry, run=replace(named_build(entry.run), workload=next(iter(table.headings), None)))
 
-    line: int
-    step: str
-    tag: str
-    cells: dict[str, str] = field(default_factory=dict)
+
+def _with_steps(entries: Sequence[RunEntry], counts: Counter[str | None]) -> Iterator[RunEntry]:
+    """Yield the entries; lines of one build whose steps nobody names are its steps, in their order."""
+    seen: Counter[str | None] = Counter()
+    for entry in entries:
+        run = entry.run
+        if not run.workload and counts[run.column] > 1:
+            seen[run.column] += 1
+            run = replace(run, workload=f"step {seen[run.column]}")
+        yield replace(entry, run=run)
 
 
 def _words(line: str) -> list[str]:
@@ -118,125 +133,78 @@ def _words(line: str) -> list[str]:
     return _BETWEEN.split(line.strip().strip("|").strip()) if line.strip() else []
 
 
-def _names_one_twice(words: Sequence[str]) -> bool:
-    """Return whether two columns are the same metric: ``rmbps`` and ``rkbps`` differ in their units alone."""
-    return len({_KNOWN[word][0] if word in _KNOWN else word for word in words}) < len(words)
-
-
 def _is_head(words: Sequence[str]) -> bool:
-    return (
-        len(words) >= _FEWEST_COLUMNS
-        and _COLUMNS.issuperset(words)
-        and not _names_one_twice(words)
-        and {_INSERTS, _QUERIES}.issubset(words)
-    )
+    return bool(words) and not _why_no_head(words) and _names_enough(words)
+
+
+def _names_enough(words: Sequence[str]) -> bool:
+    known = _COLUMNS.intersection(words)
+    return len(known) >= _FEWEST_COLUMNS and {_INSERTS, _QUERIES} <= known
 
 
 def _why_no_head(words: Sequence[str]) -> str:
     """Return what keeps a line from being a head, whose other words are columns; empty for any other line."""
-    known = _COLUMNS.intersection(words)
-    if len(known) < _FEWEST_COLUMNS or not {_INSERTS, _QUERIES} <= known:
+    if not _names_enough(words):
         return ""
-    other = [word for word in words if word not in _COLUMNS]
-    return (
-        f"{', '.join(map(quoted, other[:3]))} is none of the insert benchmark"
-        if other
-        else "one is there twice"
-    )
+    if other := [word for word in words if word not in _COLUMNS]:
+        return f"{', '.join(map(quoted, other[:3]))} is none of the insert benchmark"
+    # rmbps and rkbps differ in their units alone.
+    metrics = {_METRICS[word].name if word in _METRICS else word for word in words}
+    return "one is there twice" if len(metrics) < len(words) else ""
 
 
 def _is_figure(word: str) -> bool:
     return is_missing(word) or word.replace(".", "", 1).isdigit()
 
 
-def _rows(lines: Sequence[str]) -> tuple[list[_Row], list[int], list[tuple[int, str]]]:
-    """Return the lines of absolute figures, the numbers of those of relative ones, and of heads of others."""
-    rows: list[_Row] = []
-    ratios: list[int] = []
-    strange: list[tuple[int, str]] = []
-    head: list[str] = []
-    step = ""
-    are_ratios = False
-    for number_, line in enumerate(lines, start=1):
-        words = _words(line)
-        if not _SAYS_SOMETHING.search(line):
-            continue
-        if _is_head(words):
-            head = words
-        elif head and _is_row(words, head):
-            row = _row(number_, words, head, step)
-            if are_ratios or _is_of_ratios(row):
-                ratios.append(number_)
+@dataclass(slots=True)
+class _Tables:
+    """Tables with their lines of absolute figures, the lines of relative ones, and warnings of others."""
+
+    parts: list[tuple[Table, list[TableRow]]] = field(default_factory=list)
+    ratios: list[int] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def read(self, lines: Sequence[str]) -> None:
+        head: list[str] = []
+        step = ""
+        are_ratios = False
+        for line, text in enumerate(lines, start=1):
+            words = _words(text)
+            if not _SAYS_SOMETHING.search(text):
+                continue
+            if _is_head(words):
+                head = words
+                self.parts.append((Table(line, tuple(head), (), headings=(step,) if step else ()), []))
+            elif head and len(words) > 1 and (len(words) == len(head) or _is_figure(words[0])):
+                self._add(line, words, are_ratios=are_ratios)
+            elif "relative" in words:
+                are_ratios = True
             else:
-                rows.append(row)
-        elif "relative" in words:
-            are_ratios = True
+                # A title ends the table above it; its figures stand under names of columns of their own.
+                are_ratios, head = False, []
+                if why := _why_no_head(words):
+                    self.warnings.append(f"line {line}: the table under these columns was left out: {why}")
+                else:
+                    step = _title(text)
+
+    def _add(self, line: int, words: Sequence[str], *, are_ratios: bool) -> None:
+        table, rows = self.parts[-1]
+        if len(words) != len(table.names):
+            cells = counted(len(words), "cell")
+            raise FormatError(f"{cells} under {counted(len(table.names), 'column')}", line)
+        rates = {name: words[table.names.index(name)] for name in (_INSERTS, _QUERIES)}
+        if empty := next((name for name, cell in rates.items() if is_missing(cell)), None):
+            raise FormatError(f"no value for {empty}", line)
+        values = [number(cell, line) for cell in rates.values()]
+        least = _MIN_FRACTION if any("." in cell for cell in rates.values()) else _MIN_RATE
+        if are_ratios or max(values) < least:
+            self.ratios.append(line)
         else:
-            # A title ends the table above it; its figures stand under names of columns of their own.
-            are_ratios, head = False, []
-            if why := _why_no_head(words):
-                strange.append((number_, why))
-            else:
-                step = _title(line)
-    return rows, ratios, strange
-
-
-def _is_row(words: Sequence[str], head: Sequence[str]) -> bool:
-    return len(words) > 1 and (len(words) == len(head) or _is_figure(words[0]))
-
-
-def _row(line: int, words: Sequence[str], head: Sequence[str], step: str) -> _Row:
-    if len(words) != len(head):
-        raise FormatError(f"{counted(len(words), 'cell')} under {counted(len(head), 'column')}", line)
-    cells = dict(zip(head, words, strict=True))
-    if empty := next((name for name in (_INSERTS, _QUERIES) if is_missing(cells[name])), None):
-        raise FormatError(f"no value for {empty}", line)
-    return _Row(line, step, cells.pop(_TAG, ""), cells)
-
-
-def _is_of_ratios(row: _Row) -> bool:
-    rates = [row.cells[name] for name in (_INSERTS, _QUERIES)]
-    least = _MIN_FRACTION if any("." in rate for rate in rates) else _MIN_RATE
-    return all(number(rate, row.line) < least for rate in rates)
+            rows.append(TableRow(line, tuple(words)))
 
 
 def _title(line: str) -> str:
     """Return the name of a step: ``l.i0`` of ``## l.i0`` or ``l.i0:``; a sentence names none."""
     text = line.strip().strip("#*`:").strip()
     return text if _STEP.fullmatch(text) else ""
-
-
-def _run(row: _Row, position: int | None) -> ParsedRun:
-    """Return the run of a line.
-
-    ``position`` is its place among lines of one step and build: where the step has a name they repeat it,
-    else they are its steps.
-    """
-    inserts, queries = (number(row.cells[name], row.line) for name in (_INSERTS, _QUERIES))
-    if not inserts and not queries:
-        raise FormatError("neither an insert nor a query was made", row.line)
-    product, version = product_and_version(row.tag) if row.tag else (None, None)
-    workload = row.step or (f"step {position}" if position else "")
-    repetition = position if row.step else None
-    return ParsedRun(
-        tuple(_readings(row)),
-        key="/".join(str(part) for part in (workload, row.tag, repetition) if part),
-        column=row.tag or None,
-        product=product,
-        version=version,
-        workload=workload or None,
-        repetition=repetition,
-    )
-
-
-def _readings(row: _Row) -> Iterator[Reading]:
-    for column, cell in row.cells.items():
-        if is_missing(cell):
-            continue
-        value = number(cell, row.line)
-        if column in _KNOWN:
-            metric, factor, printed = _KNOWN[column]
-            yield reading(metric, value * factor)._replace(printed_unit=printed)
-        else:
-            name, unit, direction = _OWN[column]
-            yield Reading(name, value, unit, direction, is_own=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading
-from ingest.formats.cells import decimals, number, quantity, whole_number
+from ingest.formats.cells import decimals, is_number, number, quantity, whole_number
 from ingest.formats.headings import Said, product_and_version, said_by
 from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError, ParsedRun
@@ -95,6 +95,7 @@ class _Reading:
     with_remark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     missing: list[tuple[int, str]] = field(default_factory=list)
+    configuring: tuple[TableColumn, ...] = ()
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
     named_by_texts: frozenset[int] = frozenset()
@@ -108,6 +109,11 @@ class _Reading:
         # What is said of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
             self._parts.pop(("", None), None)
+        self.configuring = tuple(
+            column
+            for column in self.columns.all
+            if column.fact == "configuration" or column.role in (ColumnRole.TEXT, ColumnRole.SETTING)
+        )
         self.named_by_texts = self._settings_named_by_texts()
         self.constant = frozenset(
             column.index
@@ -198,7 +204,7 @@ class _Reading:
 
     def number(self, cell: Cell, line: int) -> float:
         """Return the number of a cell. Raise FormatError for anything else."""
-        if not isinstance(cell, str):
+        if not isinstance(cell, str) or is_number(cell):
             return number(0 if cell is None else cell, line)
         found = quantity(cell)
         if found is None or found.sign == "-" or not math.isfinite(found.value):
@@ -271,7 +277,7 @@ class _RowCells:
     def _reading(self, metric: Metric, cell: str | float) -> Reading | None:
         """Return the reading of a cell in its own unit; None for one that is left out with a warning."""
         try:
-            found = quantity(cell) if isinstance(cell, str) else None
+            found = quantity(cell) if isinstance(cell, str) and not is_number(cell) else None
             if found is not None and found.unit and not _is_unit_of(found.unit, metric):
                 metric = metric.in_unit(found.unit, self.line)
             return metric.reading(self._most_exact(metric, cell), self.line)
@@ -365,13 +371,10 @@ class _RowCells:
     def _configuration(self) -> str | None:
         """Join texts without another meaning and settings, in their order: ``tcp, unprepared, pool=8``."""
         parts = []
-        for column in self.columns.all:
+        for column in self.reading.configuring:
             cell = self.row.cells[column.index]
             text = "" if cell is None else " ".join(str(cell).split())
-            is_path = text == "/" and any(
-                str(one)[:1] == "/" for one in self.reading.table.cells_of(column.index)
-            )
-            if not text or (is_empty(cell) and text.casefold() != "none" and not is_path):
+            if not text or (is_empty(cell) and text.casefold() not in {"none", "/"}):
                 continue
             is_name = quantity(text) is None and text.casefold() not in _SWITCHES
             if column.fact == "configuration" or (column.role is ColumnRole.TEXT and is_name):
@@ -382,7 +385,9 @@ class _RowCells:
 
     def _settings(self) -> dict[str, str]:
         """Return the settings of a server that differ between the rows, by names such as servers have."""
-        cells = ((one, self._cell(one)) for one in self.columns.all if _SETTING_NAME.fullmatch(one.name))
+        cells = (
+            (one, self._cell(one)) for one in self.reading.configuring if _SETTING_NAME.fullmatch(one.name)
+        )
         return {
             column.name: str(cell)
             for column, cell in cells
@@ -428,8 +433,7 @@ class _RowCells:
         """Return what stays with the run: what is noted as floats or texts, constant settings as they are."""
         options: dict[str, Fact] = {}
         for column in self.columns.all:
-            cell = self._cell(column)
-            if cell is None:
+            if column.role is ColumnRole.VALUE or (cell := self._cell(column)) is None:
                 continue
             if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
                 options[column.name] = self._plain(cell)
