@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import isnan
+from math import isnan, nan, sqrt
 from statistics import fmean
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -306,46 +306,48 @@ def _cells(
         runs.content_ids[run] == runs.content_ids[like]
     )
     ends = np.append(0, np.cumsum(counts))[ends]
-    values, run = measured.values[in_order][counts], run[counts]
-    told_low, told_high = measured.low[in_order][counts], measured.high[in_order][counts]
-    began_at, ended_at = runs.session_began_at, runs.session_ended_at
+    measured_values, run = measured.values[in_order][counts], run[counts]
+    levels = medians(measured_values, ends).tolist()
+    # Plain lists: a cell has a few values, and slices of small arrays cost more than all else here.
+    values, run_ids = measured_values.tolist(), runs.ids[run].tolist()
+    sessions = runs.sessions_of(run)
+    spans = list(zip(runs.session_began_at[run].tolist(), runs.session_ended_at[run].tolist(), strict=True))
+    told_low, told_high = measured.low[in_order][counts].tolist(), measured.high[in_order][counts].tolist()
     is_counted = any(counted(metric) for metric in metric_of)
-    lengths = run_lengths(runs.ids[run].tolist()) if is_counted else {}
+    lengths = run_lengths(run_ids) if is_counted else {}
     cells: dict[str, CellsOfMetric] = defaultdict(lambda: defaultdict(dict))
-    for (metric, column, row), start, end, level, told, at in zip(
+    for (metric, column, row), start, end, level, at in zip(
         parts[:, latest].T.tolist(),
         ends[:-1].tolist(),
         ends[1:].tolist(),
-        medians(values, ends).tolist(),
-        zip(measured.low[latest].tolist(), measured.high[latest].tolist(), strict=True),
+        levels,
         measured.series[latest].tolist(),
         strict=True,
     ):
         if columns[1][column] is None:
             continue
         # Several runs get their interval when the noise of the whole table is known.
-        low, high = (None if isnan(bound) or end - start > 1 else bound for bound in told)
-        sessions = runs.sessions_of(run[start:end])
+        told = (told_low[start], told_high[start]) if end - start == 1 else (nan, nan)
+        low, high = (None if isnan(bound) else bound for bound in told)
         what = counted(metric_of[metric])
+        of_series = series[at]
         cells[metric_of[metric]][columns[1][column]][rows[1][row]] = Cell(
             value=level,
             n=end - start,
             low=low,
             high=high,
-            values=tuple(values[start:end].tolist()),
+            values=tuple(values[start:end]),
             tool_interval=_tool_interval(told_low[start:end], told_high[start:end]),
-            series_id=series[at].id,
-            run_id=int(runs.ids[run[end - 1]]),
-            unit=series[at].unit,
-            direction=series[at].direction,
-            sessions=sessions,
-            spans=tuple(
-                zip(began_at[run[start:end]].tolist(), ended_at[run[start:end]].tolist(), strict=True)
-            ),
-            machine=series[at].hardware_id,
-            printed_unit=series[at].printed_unit,
-            of_branch=bool(series[at].branch),
-            events=_events(what, values[start:end], runs.ids[run[start:end]].tolist(), sessions, lengths)
+            series_id=of_series.id,
+            run_id=run_ids[end - 1],
+            unit=of_series.unit,
+            direction=of_series.direction,
+            sessions=sessions[start:end],
+            spans=tuple(spans[start:end]),
+            machine=of_series.hardware_id,
+            printed_unit=of_series.printed_unit,
+            of_branch=bool(of_series.branch),
+            events=_events(what, measured_values[start:end], run_ids[start:end], sessions[start:end], lengths)
             if what
             else None,
         )
@@ -370,13 +372,15 @@ def _events(
     return CountedEvents(Counts(events, length), what)
 
 
-def _tool_interval(low: Floats, high: Floats) -> ToolInterval | None:
+def _tool_interval(low: Sequence[float], high: Sequence[float]) -> ToolInterval | None:
     """Return what the intervals that a tool gave runs leave of their mean; None where one gave none."""
-    if np.isnan(low).any() or np.isnan(high).any():
+    if any(map(isnan, low)) or any(map(isnan, high)):
         return None
     if len(low) == 1:
-        return ToolInterval(float(low[0]), float(high[0]))
-    middle, half = float((low + high).mean() / 2), float(np.sqrt(((high - low) ** 2).sum()) / 2 / len(low))
+        return ToolInterval(low[0], high[0])
+    pairs = list(zip(low, high, strict=True))
+    middle = fmean(lower + upper for lower, upper in pairs) / 2
+    half = sqrt(sum((upper - lower) ** 2 for lower, upper in pairs)) / 2 / len(pairs)
     return ToolInterval(middle - half, middle + half)
 
 
