@@ -215,7 +215,14 @@ def _stands_alone(found: re.Match[str], text: str) -> bool:
 
 
 def _words_of(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text) if word.casefold() not in _EMPTY]
+    words = _WORD.findall(text)
+    # A of 'Product A' is a name, and no article.
+    names = words[1:].count("A")
+    return [
+        word
+        for at, word in enumerate(words)
+        if word.casefold() not in _EMPTY or (names and at and word == "A")
+    ]
 
 
 def _is_of_several(text: str, found: re.Match[str]) -> bool:

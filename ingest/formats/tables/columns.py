@@ -68,7 +68,8 @@ _MEASURE = re.compile(
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _DIGIT = re.compile(r"[0-9]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
-_STATISTICS_OF_RATES = frozenset({"average", "avg", "mean"})
+_OF_RUNS = re.compile(r"(?:^| )(?:of [0-9]{1,3}(?: runs)?|[0-9]{1,3} runs)$", re.IGNORECASE)
+_STATISTICS_OF_RATES = frozenset({"", "average", "avg", "mean"})
 _DEVIATIONS = frozenset({"sd", "std", "stddev", "stdev"})
 _OTHER_STATISTICS = _DEVIATIONS | frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
@@ -268,7 +269,8 @@ class _Understanding:
         if has_workloads and "workload" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="workload")
         names_products = any(map(_is_product, texts)) or (
-            head.is_database and any(said_by(text).product for text in texts)
+            head.is_database
+            and any(said_by(text).product or all(product_and_version(text)) for text in texts)
         )
         if names_products and "product" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="product")
@@ -559,8 +561,9 @@ def _is_product(text: str) -> bool:
 
 
 def _statistic_free(column: TableColumn) -> str:
-    """Return the rest of a head, without a word that says that a rate is the average one."""
-    return "" if _bare(column.of) in _STATISTICS_OF_RATES else column.of
+    """Return the rest of a head, without words that say that it is an average rate, or of how many runs."""
+    rest = _OF_RUNS.sub("", column.of)
+    return "" if _bare(rest) in _STATISTICS_OF_RATES else rest
 
 
 def _is_other_statistic(column: TableColumn) -> bool:

@@ -45,6 +45,7 @@ _OTHER_RATES = {
     **dict.fromkeys(
         ("cs/s", "csw/s", "context switches/s", "context switches per second"), "context_switches_per_s"
     ),
+    "rps": "ops_per_s",
     **dict.fromkeys(("tpmc", "tpm-c", "tpmc (neworders)"), "nopm"),
     **dict.fromkeys(("tpmtotal", "tpm total", "transactions/min", "transactions per minute"), "tpm"),
     **dict.fromkeys(("err/s", "err per s", "errors/s", "errors/sec", "errors per second"), "errors_per_s"),
@@ -63,7 +64,8 @@ _PER_SECOND = r"(?:\s+per\s+sec(?:ond)?|\s*/\s*s(?:ec(?:ond)?)?|\s*p/s)(?!\w)"
 _UNIT = "|".join(sorted(_TIMES, key=len, reverse=True))
 _RANK = r"[0-9]{1,2}(?:\.[0-9]+)?"
 _STATISTIC = (
-    "|".join(_STATISTICS) + rf"|p[0-9]{{1,2}}(?:\.[0-9]+)?|{_RANK}(?:(?:%|th)?[ -]?(?:percentile|pct)|%|th|p)"
+    "|".join(_STATISTICS)
+    + rf"|p[0-9]{{1,2}}(?:\.[0-9]+)?|{_RANK}(?:(?:%|th)?[ -]?(?:percentile|pct)|%ile|%|th|p)"
 )
 _TIME = r"(?:response\s+times?|latenc(?:y|ies)|lat)"
 _PHRASE = re.compile(
@@ -279,7 +281,7 @@ def _metric_named(head: str) -> Metric | None:
         return Metric(name).in_unit(unit.rstrip(")"), line=1)
     if rate := _OTHER_RATES.get(" ".join(text.casefold().replace("_", " ").split())):
         return Metric(rate)
-    if text == "OPS" or name == "rps":
+    if text == "OPS":
         return Metric("ops_per_s")
     if name in _THROUGHPUT_NAMES and (own := own_metric(text)):
         # Throughput (req/s) is a rate that is known; in MB/s, or without a unit, it is one of the project.
@@ -340,10 +342,9 @@ def metric_of_head(head: str) -> MetricHead | None:
 
     None too for a rate over something else than time (``TPS/$``), and for two metrics in one head.
     """
-    if metric := metric_named(head):
-        return MetricHead(metric)
-    text = _RUN_TOGETHER.sub(" ", in_english(head))
-    if metric := metric_named(text):
+    english = in_english(head)
+    text = _RUN_TOGETHER.sub(" ", english)
+    if metric := metric_named(english) or metric_named(text):
         return MetricHead(metric)
     if time := _time_in_words(text):
         return time
