@@ -677,11 +677,6 @@ def hash_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
-def new_item(label: str, server: Server, form: Form) -> Item:
-    """Return an upload that is to be sent now."""
-    return Item(label, server.url, uuid.uuid4().hex, time.time(), hash_of(server.token), form)
-
-
 def keep(spool: Path, item: Item) -> Item:
     """Write an upload to the spool: all of it, or nothing. Raises OSError.
 
@@ -816,30 +811,38 @@ class Delivery(NamedTuple):
         return EXIT_FINE if is_fine else EXIT_ERROR
 
 
-def deliver(form: Form, options: argparse.Namespace, label: str) -> Delivery:
+def deliver(form: Form, options: argparse.Namespace, label: str, *, keeps_refused: bool = False) -> Delivery:
     """Upload, or keep in the spool until ``benchdash flush``; ``label`` is what the upload is called here.
 
     It is kept before it is sent, so that nothing is lost however this program ends. Raises ClientError where
     no server is named.
     """
     server = server_of(options)
-    item = new_item(label, server, form)
+    item = Item(label, server.url, uuid.uuid4().hex, time.time(), hash_of(server.token), form)
     try:
         item = keep(spool_folder(options), item)
     except OSError as error:
         note(f"{label} cannot be kept in {spool_folder(options)} ({_reason(error)}) and is sent without")
-    delivery = send(item, server, options)
-    if delivery.fate in (SENT, REFUSED):
-        item.remove()
-        return delivery._replace(folder=None)
-    item.release()
+    delivery = send(item, server, options, keeps_refused=keeps_refused)
     if delivery.fate == KEPT:
         options.retry_for = 0.0  # the next file need not wait for the same server
     return delivery
 
 
-def send(item: Item, server: Server, options: argparse.Namespace) -> Delivery:
-    """Send until the server has answered, or the time for it is over."""
+def send(item: Item, server: Server, options: argparse.Namespace, *, keeps_refused: bool) -> Delivery:
+    """Send an item, and forget it once it is sent or refused, unless what is refused is to be set aside."""
+    delivery = answer_to(item, server, options)
+    if delivery.fate == REFUSED and keeps_refused and item.folder:
+        return delivery._replace(folder=item.set_aside(delivery.sentence))
+    if delivery.fate in (SENT, REFUSED):
+        item.remove()
+        return delivery._replace(folder=None)
+    item.release()
+    return delivery
+
+
+def answer_to(item: Item, server: Server, options: argparse.Namespace) -> Delivery:
+    """Try until the server has answered, or the time for it is over."""
     pauses = Pauses(options.retry_for, 1.0, MAX_PAUSE_S)
     while True:
         answer = None
@@ -1205,12 +1208,8 @@ def _flush_item(item: Item, silent: set[str], options: argparse.Namespace) -> st
         return KEPT
     if address in silent:
         return KEPT
-    delivery = send(item, server, options)
-    if delivery.fate == SENT:
-        item.remove()
-    elif delivery.fate == REFUSED:
-        delivery = delivery._replace(folder=item.set_aside(delivery.sentence))
-    else:
+    delivery = send(item, server, options, keeps_refused=True)
+    if delivery.fate not in (SENT, REFUSED):
         silent.add(address)  # the others would meet the same
     tell(delivery)
     return delivery.fate
@@ -1368,11 +1367,8 @@ def send_run(measured: Measured, number: int, session: str, options: argparse.Na
     fields += [(name, value) for name, value in own.items() if value is not None]
     samples: Files = [("companion", "vmstat.txt", measured.samples)] if measured.samples else []
     form = Form(fields, [*form.files, *samples])
-    delivery = deliver(form, options, side.name)
+    delivery = deliver(form, options, side.name, keeps_refused=True)
     tell(delivery)
-    if delivery.fate in (REFUSED, FAILED) and not delivery.folder:
-        kept = keep(spool_folder(options), new_item(side.name, server_of(options), form))
-        note(f"what was measured is in {kept.set_aside(delivery.sentence)}")
     return delivery.exit_code(options)
 
 

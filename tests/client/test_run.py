@@ -119,7 +119,7 @@ def test_what_was_measured_is_kept_where_it_is_refused_and_where_nobody_answers(
     command = workload(100.1, 100.2).split()
     refused = benchdash("run", *SAID[:4], "--", *command)
     [kept] = (benchdash.spool / "refused").iterdir()
-    assert (refused.returncode, f"what was measured is in {kept}" in refused.stderr) == (3, True)
+    assert (refused.returncode, f"it is set aside in {kept}" in refused.stderr) == (3, True)
     assert any("100.10 per sec" in file.read_text() for file in kept.iterdir())
     nowhere = {"BENCHDASH_URL": "http://127.0.0.1:9"}
     down = benchdash("run", *SAID, "--retry-for", 0, "--", *command, **nowhere)
