@@ -7,7 +7,7 @@ files of one execution give the same runs.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -53,8 +53,7 @@ _PERCENTILE_LABEL = re.compile(rf"(?:(?P<method>.*?)(?::|{_MARK}))?p(?P<rank>[01
 _MAX_ARGUMENTS_LENGTH = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class UnitScale:
+class UnitScale(NamedTuple):
     """How a unit of JMH is normalised: times per operation to ns/op, throughput to ops/s."""
 
     unit: str
@@ -116,6 +115,7 @@ def is_plausible(number: float) -> bool:
     return abs(number) <= _MAX_NUMBER
 
 
+@lru_cache(maxsize=256)
 def scale_of(unit: str) -> UnitScale | None:
     """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's.
 
@@ -189,9 +189,8 @@ def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedRepor
     """Return a run for each result. An environment that all of them share is a fact of the report."""
     shared = _shared(results)
     workloads = [result.workload for result in results]
-    keys = _keys(
-        [f"{result.place}/{result.workload}" if result.place else result.workload for result in results]
-    )
+    places = [f"{result.place}/" if result.place else "" for result in results]
+    keys = _keys([f"{place}{workload}" for place, workload in zip(places, workloads, strict=True)])
     intervals = []
     for key, result in zip(keys, results, strict=True):
         if result.iterations:
@@ -253,7 +252,7 @@ def _scale(metric: str, unit: str, score_unit: str) -> UnitScale:
     # Counts of profilers are costs, except for instructions per clock.
     direction: Direction = HIGHER if unit == "insns/clk" else LOWER
     scale = (score_scale if is_score else scale_of)(unit) or UnitScale(unit, direction, 1.0)
-    return replace(scale, direction=LOWER) if metric.startswith("gc.") else scale
+    return scale._replace(direction=LOWER) if metric.startswith("gc.") else scale
 
 
 def _shared(results: Sequence[Result]) -> dict[str, Fact]:
@@ -285,7 +284,9 @@ def _warnings_of(results: Sequence[Result], workloads: Sequence[str]) -> list[st
         for result, workload in zip(results, workloads, strict=True)
         if result.score.approximate
     ]
-    times = Counter((result.place, result.workload, result.threads) for result in results)
+    times = Counter(
+        (result.place, workload, result.threads) for result, workload in zip(results, workloads, strict=True)
+    )
     warnings += [
         f"{workload} stands {count} times in the file: its runs count as repetitions"
         for (_, workload, _), count in times.items()

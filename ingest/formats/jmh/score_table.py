@@ -132,8 +132,8 @@ class ScoreTable:
                 measured = row.number.measured(self.style)
             except ValueError as error:
                 raise FormatError(str(error), line) from None
-            benchmark = latest.get(row.key)
-            is_score = not row.label
+            key, is_score = row.key, not row.label
+            benchmark = latest.get(key)
             if is_score and measured and not score_scale(measured.unit):
                 raise FormatError(
                     f"the unit {measured.unit[:40]!r} is {NO_SCORE_UNIT}",
@@ -145,7 +145,7 @@ class ScoreTable:
                         f"{row.workload} stands in line {benchmark.line} too, and no column tells them apart",
                         line,
                     )
-                benchmark = latest[row.key] = BenchmarkRows(line, row)
+                benchmark = latest[key] = BenchmarkRows(line, row)
                 benchmarks.append(benchmark)
             if is_score:
                 benchmark.row, benchmark.is_scored, benchmark.measured = row, True, measured
