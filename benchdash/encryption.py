@@ -1,4 +1,4 @@
-"""What is stored encrypted: secrets that benchdash must be able to read again.
+"""Encryption of what is stored: secrets that benchdash must be able to read again.
 
 The keys are derived from SECRET_KEY and SECRET_KEY_FALLBACKS: the first encrypts, all of them decrypt.
 """

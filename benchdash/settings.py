@@ -159,7 +159,7 @@ CACHES = {
     },
 }
 
-# Where raw files too large for a row are kept: file:///folder, or s3://bucket/prefix?region=...&endpoint=...
+# The store of raw files too large for a row: file:///folder, or s3://bucket/prefix?region=...&endpoint=...
 STORAGE_URL = env.str("STORAGE_URL", default=(VAR_DIR / "media").as_uri())
 STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(VAR_DIR / "static")))
@@ -199,7 +199,7 @@ CELERY_TASK_ROUTES = {
 }
 NULL_RUNS_AT = time(3, 30)  # UTC
 SILENCES_EVERY_S = 3600.0
-# What begins at night may wait for a worker until the next night.
+# A job that begins at night may wait for a worker until the next night.
 NIGHT_JOBS_EXPIRE_S = 20 * 3600.0
 CODE_HOSTS_EVERY_S = 15.0
 # Beat sends a heartbeat to each queue, which a worker of the queue runs.
@@ -262,7 +262,7 @@ ALERTS_DOORBELL = "benchdash.alerts.tasks.send_alerts"
 
 # --- limits and rules ---------------------------------------------------------------------------------------
 
-# So many threads of each web process answer requests, and so many connections may it have, in all and of one
+# Threads of each web process that answer requests, and the connections that it may have, in all and of one
 # address. Behind a proxy, which has the connections, the requests at a time are counted.
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 MAX_CONNECTIONS = env.int("MAX_CONNECTIONS", default=2000)
@@ -284,7 +284,7 @@ MAX_REQUEST_ROWS = env.int("MAX_REQUEST_ROWS", default=500_000)
 MAX_REQUEST_BYTES = env.int("MAX_REQUEST_BYTES", default=128 * 1024 * 1024)
 # A web process that holds more memory than this is replaced once it has answered what it took in.
 MAX_PROCESS_BYTES = env.int("MAX_PROCESS_BYTES", default=768 * 1024 * 1024)
-# So many expensive pages, pictures and answers are made at once in each web process, in all and of one
+# Expensive pages, pictures and answers that are made at once in each web process, in all and of one
 # address; so many more may wait for their turn, and for so long.
 MAX_HEAVY = env.int("MAX_HEAVY", default=max(1, WEB_THREADS // 2))
 MAX_HEAVY_PER_ADDRESS = env.int("MAX_HEAVY_PER_ADDRESS", default=2)
@@ -299,7 +299,7 @@ ARCHIVE_MAX_FILES = env.int("ARCHIVE_MAX_FILES", default=20_000)
 ARCHIVE_MAX_UNPACKED_BYTES = env.int("ARCHIVE_MAX_UNPACKED_BYTES", default=2 * 1024 * 1024 * 1024)
 ARCHIVE_MAX_RATIO = env.int("ARCHIVE_MAX_RATIO", default=200)  # of the unpacked to the packed bytes
 ARCHIVE_DRY_RUN_SECONDS = env.int("ARCHIVE_DRY_RUN_SECONDS", default=30)
-# What one result file may cost, alone or in an archive: reading it takes several times its size of memory.
+# Limits of one result file, alone or in an archive: reading it takes several times its size of memory.
 RESULT_FILE_MAX_BYTES = env.int("RESULT_FILE_MAX_BYTES", default=200 * 1024 * 1024)
 RESULT_LINE_MAX_BYTES = env.int("RESULT_LINE_MAX_BYTES", default=1024 * 1024)
 RESULT_JSON_MAX_BYTES = env.int("RESULT_JSON_MAX_BYTES", default=50 * 1024 * 1024)

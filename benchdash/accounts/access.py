@@ -71,7 +71,7 @@ class Viewer:
 
     @property
     def may_make_projects(self) -> bool:
-        """Whether this viewer makes projects; no token does."""
+        """Tell whether this viewer may make projects; no token may."""
         return self.user is not None and (self.user.is_superuser or settings.PROJECTS_MADE_BY == "everyone")
 
     def require_may_make_projects(self) -> None:

@@ -104,7 +104,7 @@ class Membership(models.Model):
 
 
 class Following(models.Model):
-    """Whether a person wants a project on their morning page. Members do unless they said no."""
+    """The wish of a person to see a project on their morning page. Members see it unless they said no."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="followings")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="followings")
@@ -139,7 +139,7 @@ class Token(models.Model):
     # Unique where there is one.
     digest = models.CharField(max_length=64, unique=True, null=True, blank=True)
     scopes = ArrayField(models.CharField(max_length=10, choices=Scope))
-    # What it sends must have been measured on the machine of this name; empty: on any.
+    # Its results must have been measured on the machine of this name; empty: on any.
     hardware = models.CharField(max_length=100, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)  # null: never
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
@@ -165,7 +165,7 @@ class Token(models.Model):
 
     @property
     def ends_soon(self) -> bool:
-        """Whether it has at most 14 days left."""
+        """Tell whether it has at most 14 days left."""
         left = self.expires_at - timezone.now() if self.expires_at else None
         return left is not None and timedelta() < left <= _ENDS_SOON
 

@@ -19,7 +19,7 @@ _NO_PAGES = ("/api/", "/healthz", "/readyz", "/metrics")
 @cache
 def time_zones() -> list[str]:
     """Return the names of all time zones that are called by a place (``Europe/Berlin``), and UTC first."""
-    # Those without a place (``EST5EDT``), and Etc/GMT+5, which is west of Greenwich, are traps.
+    # Zones without a place (``EST5EDT``), and Etc/GMT+5, which is west of Greenwich, are traps.
     places = (name for name in available_timezones() if "/" in name)
     return [UTC, *sorted(name for name in places if not name.startswith(("Etc/", "SystemV/")))]
 

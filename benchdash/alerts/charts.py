@@ -65,7 +65,7 @@ class _Drawing:
     def _levels(self) -> None:
         one, last = self.change_point, len(self.points) - 1
         at_change = self._x(self.index) if self.index <= last else _PLOT[2]
-        # Where a line or branch begins, the level before is of what it goes on from.
+        # At the beginning of a line or branch, the level before is that of the one it goes on from.
         end = at_change if self.index > 0 else _PLOT[2]
         self._line([(_PLOT[0], self._y(one.before)), (end, self._y(one.before))], _INK, 2)
         if self.index <= last:

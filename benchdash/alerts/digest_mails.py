@@ -1,4 +1,4 @@
-"""What the mail of a digest says. Times are those of Django's current time zone."""
+"""The text of the mail of a digest. Times are those of Django's current time zone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ def owe_digests(*, now: datetime | None = None) -> None:
         )
         digest.is_quiet = not subscription.all_quiet and is_quiet(morning_for(digest))
         with transaction.atomic():
-            # What could not be sent so far is in this one.
+            # A digest that could not be sent so far is in this one.
             Digest.objects.filter(subscription=subscription, sent_at=None, is_quiet=False).delete()
             # Another worker may owe the same one right now: the database keeps one of them.
             Digest.objects.bulk_create([digest], ignore_conflicts=True)

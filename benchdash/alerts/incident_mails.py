@@ -1,4 +1,4 @@
-"""What a mail says about an incident: the first one, and those that follow in its thread."""
+"""The mails about an incident: the first one, and those that follow in its thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -341,7 +341,7 @@ def _evidence(change_point: ChangePoint, points: Sequence[Point]) -> ChangedSeri
         before=_with_unit(change_point.before, series.unit),
         after=_with_unit(change_point.after, series.unit),
         change=change_words(change_point),
-        # Of a throughput it is the same.
+        # It is the same for a throughput.
         speed="" if series.higher_is_better else speed_words(change_point),
         confidence=_confidence(change_point.confidence),
         noise="" if change_point.noise is None else f"{100 * change_point.noise:.2g} %",

@@ -286,7 +286,7 @@ class CodeHost(WithSecret, Retried):
 
 
 class PullRequestAnswer(Retried):
-    """What a pull request was told last: the commit, a digest of the words, and the id of the comment.
+    """The last message to a pull request: the commit, a digest of the words, and the id of the comment.
 
     ``seen_run`` is the id of its newest run when it was looked at: another one means news.
     """

@@ -32,7 +32,7 @@ class LinkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """What a link does to the incident of an alert, for the address that the alert went to."""
+    """The act of a link on the incident of an alert, for the address that the alert went to."""
 
     alert: Alert
     action: str
@@ -43,14 +43,14 @@ class Click:
 
     @property
     def is_of_use(self) -> bool:
-        """Whether there is still something to acknowledge or snooze."""
+        """Tell whether there is still something to acknowledge or snooze."""
         if self.action == ACKNOWLEDGE:
             return self.incident.state == Incident.State.NEW
         return self.incident.state in Incident.OPEN and not self.incident.is_snoozed
 
     @property
     def last_event(self) -> IncidentEvent | None:
-        """What last happened to the state of the incident or to its snooze."""
+        """The last event of the state of the incident or of its snooze."""
         return self.incident.events.filter(what__in=_OF_STATE).order_by("at", "pk").last()
 
 

@@ -48,7 +48,7 @@ class ForbiddenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the status, and as much of the body as was asked for."""
+    """The answer: its status, and as much of the body as was asked for."""
 
     status: int
     body: bytes

@@ -19,12 +19,12 @@ from benchdash.results.workload_groups import groupings_of
 
 _What = IncidentEvent.What
 
-# What its machine explains needs nobody's care as long as it does.
+# An incident that its machine explains needs nobody's care as long as it does.
 _ENDED: Final = (_What.WITHDRAWN, _What.RECOVERED, _What.FOLDED)
 # Confirmed for the second time, after it was withdrawn.
 _BACK: Final = (_What.CONFIRMED, _What.RETURNED, _What.UNFOLDED)
 NEWS: Final = (_What.SPREAD, *_ENDED, *_BACK)
-"""What those who were told of an incident are told later; that it is back only if they know that it ended."""
+"""Events that are told later to those who know of an incident; its return only if they know that it ended."""
 
 MAY_READ_THE_PROJECT: Final = Q(user=None) | Q(user__is_active=True) & (
     Q(project__visibility=Project.Visibility.PUBLIC)
@@ -164,7 +164,7 @@ def _asks_for() -> Q:
         Q(metric="") | concerns_all | Exists(confirmed.filter(series__metric=OuterRef("metric"))),
         Q(smallest_change=None)
         | concerns_all
-        # What rose from zero has no per cent, and is not smaller than one.
+        # A rise from zero has no per cent, and is not smaller than one.
         | Q(**{f"{_INCIDENT}__median": None})
         | Q(**{f"{_INCIDENT}__median__gte": F("smallest_change") - _ROUNDING})
         | Q(**{f"{_INCIDENT}__median__lte": _ROUNDING - F("smallest_change")}),

@@ -1,4 +1,4 @@
-"""What a webhook is sent about an incident: JSON of our own, or a message for a chat."""
+"""Messages of webhooks about an incident: JSON of our own, or a message for a chat."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -145,7 +145,7 @@ def _line(change_point: ChangePoint) -> str:
 
 def _slack(message: _Message) -> dict[str, Any]:
     def shown(text: str) -> str:
-        # What Slack asks for. It is also what makes "<!channel>" in a name a word like others.
+        # Slack asks for this. It also makes "<!channel>" in a name a word like others.
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
     lines = [f"<{message.url}|{shown(message.title).replace('|', '/')}>", *map(shown, message.lines)]

@@ -39,7 +39,7 @@ from benchdash.results.pull_requests import branch_of, number_in, of_pull_reques
 _log = logging.getLogger(__name__)
 
 MAX_SHOWN: Final = 20
-# What was measured longer ago is nobody's question any more.
+# Nobody asks any more about a commit that was measured longer ago.
 MAX_AGE: Final = timedelta(days=14)
 # After so long a code host makes room for others; what is left is told at the next look.
 MAX_SECONDS_A_LOOK: Final = 30.0
@@ -124,7 +124,7 @@ def waiting(project: Project, number: int) -> CodeHost | PullRequestAnswer | Non
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """What a pull request is told: beside its commit, and in its comment, which waits for the analysis."""
+    """The messages to a pull request: beside its commit, and in its comment, which waits for the analysis."""
 
     commit: str
     status: CommitStatus

@@ -36,7 +36,7 @@ _WHEN: Final = ("hour", "weekday", "time_zone", "all_quiet")
 
 
 class SubscriptionWishes(TypedDict, total=False):
-    """What a subscription tells of, and when; fields of Subscription. What is left out is its default."""
+    """The subjects and times of a subscription, as fields of Subscription; one left out has its default."""
 
     product: Product | None
     branch: str

@@ -31,7 +31,7 @@ _MB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with a part; ``only_degrades`` where the installation works, late or not for long."""
+    """A fault of a part; ``only_degrades`` where the installation works, late or not for long."""
 
     sentence: str
     only_degrades: bool = False

@@ -316,7 +316,7 @@ class SubscriptionChange(Body):
 
 
 class SubscriptionRequest(SubscriptionChange):
-    """What to subscribe an address to; only the address is needed."""
+    """A subscription of an address; only the address is needed."""
 
     project = serializers.CharField(required=False)
     address = serializers.EmailField(max_length=254)
@@ -366,7 +366,7 @@ class MetricRequest(MetricChange):
 
 
 class AnnotationRequest(Body):
-    """What happened at a moment, or in a span up to ``until``."""
+    """An event at a moment, or in a span up to ``until``."""
 
     project = serializers.CharField(required=False)
     at = serializers.DateTimeField()
@@ -377,7 +377,7 @@ class AnnotationRequest(Body):
 
 
 class BaselineChange(Body):
-    """What a branch is held against: a ``commit`` of its own, or its beginning, or a released ``version``."""
+    """The baseline of a branch: a ``commit`` of its own, or its beginning, or a released ``version``."""
 
     commit = serializers.CharField(max_length=40, required=False)
     version = serializers.CharField(max_length=100, required=False)
@@ -385,7 +385,7 @@ class BaselineChange(Body):
 
 
 class BaselineRequest(BaselineChange):
-    """What else tells the place of the branch may be left out where it was measured in one only."""
+    """The other parts of the place may be left out if the branch was measured in one only."""
 
     project = serializers.CharField(required=False)
     branch = serializers.CharField(max_length=200)

@@ -81,7 +81,7 @@ _Version = Annotated[
 
 
 class _Where(Arguments):
-    """What tells places apart where a version was measured at several."""
+    """The fields that tell the places of a version apart."""
 
     project: Project
     hardware: Annotated[Text, Field(description="Exact name of a machine.")] = ""
@@ -92,7 +92,7 @@ class _Where(Arguments):
 
     @property
     def filters(self) -> dict[str, str]:
-        """What is said, as filters that complete selectors."""
+        """The given fields, as filters that complete selectors."""
         said = {"hardware": self.hardware or None, "configuration": self.configuration or None}
         said |= {"counterpart": self.counterpart, "branch": self.branch, "build": self.build}
         return {name: value for name, value in said.items() if value is not None}
@@ -625,7 +625,7 @@ def _before(
         return None
     place = (column.hardware_id, column.hardware, column.configuration_id, column.configuration)
     [before] = columns_at([(nearest, column.branch, *place, column.counterpart)])
-    # Where there is none before it, the nearest is the next.
+    # If there is none before it, the nearest is the next.
     key = VersionPlace.objects.get(version=nearest, **dict(zip(parts, where, strict=True)))
     is_before = (key.sort_key, key.committed_at) < (at.sort_key, at.committed_at)
     is_known = bool(at.branch) or order_kind(key.sort_key) == order_kind(at.sort_key) != ""

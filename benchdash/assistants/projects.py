@@ -54,7 +54,7 @@ def _list_projects(viewer: Viewer, asked: ProjectsArguments) -> ProjectsAnswer:
     shown = list(visible[asked.offset : asked.offset + asked.limit])
     absolute_of = {one.pk: viewer.may_see_absolute(one) for one in shown}
     products: dict[int, list[str]] = {}
-    # What a project measures is seen where its figures are.
+    # Whoever sees the figures of a project sees what it measures.
     listed = Product.objects.filter(project__in=absolute_of).order_by("name")
     for project, name in listed.values_list("project", "name"):
         products.setdefault(project, []).append(name)

@@ -1,4 +1,4 @@
-"""What all tools share: the shapes of arguments and answers, and how both are declared."""
+"""The ground of all tools: the shapes of arguments and answers, and how both are declared."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

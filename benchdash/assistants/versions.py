@@ -39,7 +39,7 @@ class VersionsArguments(Arguments):
 
 
 class PlaceAnswer(AnswerPart):
-    """Where a version was measured. No branch: it was measured as a release."""
+    """The place of a measured version. No branch: it was measured as a release."""
 
     branch: str
     hardware: str

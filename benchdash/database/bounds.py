@@ -27,7 +27,7 @@ class OutOfRoomError(OperationalError):
 
 @dataclass
 class RequestBounds:
-    """What is left to a request, and by which error it was stopped.
+    """The rest of the bounds of a request, and the error that stopped it.
 
     A stopped request gets no further statement, so that nothing of a transaction that was cut is committed.
     """

@@ -16,7 +16,7 @@ from benchdash.failures import Failure
 from benchdash.rendering import FastJSONRenderer
 from ingest.errors import FileTooLargeError
 
-# What the event loop decided already, as an entry of the WSGI environment.
+# The decision of the event loop, as an entry of the WSGI environment.
 REFUSAL: Final = "benchdash.refusal"
 REFUSALS: Final = (
     *(FileTooLargeError, NotAllowed, NotVisible, APIException),

@@ -19,7 +19,7 @@ class Worker(UvicornWorker):  # type: ignore[misc] # it ships no types
         "interface": "asgi3",
         "lifespan": "off",
         "ws": "none",
-        # Whether a proxy's word counts is decided in one place: BEHIND_PROXY in benchdash.settings.
+        # BEHIND_PROXY in benchdash.settings alone decides if a proxy's word counts.
         "proxy_headers": False,
         "server_header": False,
         "timeout_graceful_shutdown": 3,

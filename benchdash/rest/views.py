@@ -36,9 +36,9 @@ class OneRenderer(DefaultContentNegotiation):
 class ApiView(APIView):
     # Parameters that it reads at every address, whether the schema lists them or not.
     common_parameters: Sequence[str] = ()
-    # Whether it answers nothing to those of whom nobody knows who they are; changes always need to know it.
+    # It answers only to those who said who they are; changes always need that.
     for_known_only = False
-    # Whether what POST makes is found again by its content, so that it needs no transaction with its answer.
+    # A thing that POST makes is found again by its content, and needs no transaction with its answer.
     recognises_repeats = False
 
     @cached_property

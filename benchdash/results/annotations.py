@@ -1,4 +1,4 @@
-"""What people write on a moment or a span of time of the charts: a new kernel, a new disk."""
+"""Notes of people on a moment or a span of time of the charts: a new kernel, a new disk."""
 
 from collections.abc import Iterable
 from datetime import datetime

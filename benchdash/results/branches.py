@@ -5,7 +5,7 @@ from typing import Final
 
 _REF: Final = re.compile(r"(?:(?:refs/)?(?:heads|remotes/origin)/|origin/)+(?=.)")
 REF_PATTERN: Final = f"^{_REF.pattern}"
-"""What PostgreSQL knows the other names of branches by."""
+"""The pattern by which PostgreSQL knows the other names of branches."""
 _NO_BRANCH: Final = re.compile(r"HEAD|\((?:HEAD detached|no branch).*")
 
 

@@ -116,7 +116,7 @@ def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
         yield from _text_troubles("unit", printed_unit, longest=_longest(Series, "printed_unit"))
         if direction not in (HIGHER, LOWER, UNKNOWN):
             yield f"the direction of '{metric}' is neither 'higher' nor 'lower' nor 'unknown'"
-        # Of several values of an own metric the project makes one.
+        # The project makes one of several values of an own metric.
         if metric in metrics and not is_own:
             yield f"the metric '{metric}' stands twice in one run"
         metrics.add(metric)

@@ -50,7 +50,7 @@ Thing = Product | ServerVersion | Hardware | Configuration | Workload
 _NEVER_OLD_NAMES = {("version", UNKNOWN_VERSION), ("configuration", DEFAULT_CONFIGURATION)}
 
 
-# Of a build beside its version, by the names of its fields.
+# Fields of a build beside its version, by name.
 VERSION_FACTS = ("commit", "committed_at", "released_at", "order")
 MAX_RUNS_AT_ONCE = 500
 # Each takes two parameters of a statement.

@@ -251,7 +251,7 @@ def _find(project: Project, wanted: Mapping[str, list[str]]) -> _Found:
     versions: list[ServerVersion] = []
     aliases: dict[tuple[int, str], tuple[ServerVersion, Followed]] = {}
     ids: dict[str, dict[str, int]] = {"environment": {}, "content": {}, "branch": {}}
-    # What was renamed is found by its old name, even where another thing has that name now.
+    # A renamed thing is found by its old name, even if another thing has that name now.
     for kind, used, pk, name, options, *of_version, alias_id, since in sorted(rows, key=_is_alias):
         what = kind.removesuffix(" alias")
         if what in things:

@@ -1,4 +1,4 @@
-"""What people say of the metrics of their project: unit, direction, whether watched, which change matters."""
+"""Corrections by people to the metrics of their project: unit, direction, whether watched, which change matters."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from benchdash.results.services import hold_results, touch, touch_as_old_news
 
 WISHES: Final = tuple(one.name for one in fields(MetricWishes))
 OF_OWN_METRICS: Final = ("unit", "direction", "aggregation", "kind")
-"""What benchdash says itself of the metrics that it knows."""
+"""The properties of the metrics that benchdash knows itself."""
 MAX_RELATIVE_CHANGE: Final = 10.0
 _MAX_ABSOLUTE_CHANGE: Final = 1e15
 

@@ -137,7 +137,7 @@ class ConfigurationContent(models.Model):
 
 
 class Workload(models.Model):
-    """What the tool was told to do, except the thread count."""
+    """The options of the tool, except the thread count."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="workloads")
     name = models.CharField(max_length=300)
@@ -528,12 +528,12 @@ class Series(models.Model):
 
     @property
     def has_direction(self) -> bool:
-        """Whether it is known which is better; else it is drawn and compared, and never judged."""
+        """Tell whether the better direction is known; else it is drawn and compared, and never judged."""
         return self.direction != UNKNOWN
 
 
 class ProjectMetric(models.Model):
-    """What a project says of a metric: all of one of its own, and its wishes for one that is known.
+    """The words of a project about a metric: all of one of its own, and its wishes for one that is known.
 
     ``is_own``: benchdash does not know it, so ``unit`` and ``direction`` are what the project says; of a
     known metric they are empty and unknown here. ``watched`` is None for the default, ``smallest_change``
@@ -618,7 +618,7 @@ class Baseline(models.Model):
 
 
 class PullRequest(models.Model):
-    """Where a pull request of a product is to be merged, as the sender of its last results said.
+    """The branch into which a pull request of a product is to be merged, as the sender of its last results said.
 
     Its runs are on a branch of their own (``benchdash.results.pull_requests``).
     """
@@ -715,7 +715,7 @@ def run_identity(run: Run) -> dict[str, Any]:
 
 
 class Annotation(models.Model):
-    """What people say of a moment or a span of time: a new kernel, a new disk.
+    """A note of people on a moment or a span of time: a new kernel, a new disk.
 
     Without ``hardware`` and ``product`` it stands on every chart of the project.
     """

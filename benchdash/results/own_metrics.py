@@ -22,9 +22,9 @@ from benchdash.results.records import MetricWishes, RunRecord
 from benchdash.results.units import conversion
 
 _WORDS: Final[Mapping[str, str]] = {"higher": "higher is better", "lower": "lower is better"}
-# What a sender may say as long as nobody has.
+# Fields that a sender may set as long as nobody has.
 _UNLESS_SAID: Final = ("watched", "smallest_change", "smallest_change_absolute")
-# What a sender may say of a new metric; later only people change it.
+# Fields that a sender may set for a new metric; later only people change them.
 _OF_A_NEW_ONE: Final = ("aggregation", "kind")
 
 
@@ -101,7 +101,7 @@ def follow(project: Project, metrics: Iterable[ProjectMetric]) -> set[int]:
 
 @dataclass(slots=True)
 class _Said:
-    """What files and senders say of one metric; the first who says it counts."""
+    """The words of files and senders about one metric; the first who says it counts."""
 
     unit: str = ""
     direction: Direction = UNKNOWN

@@ -712,7 +712,7 @@ def _runs(
     session = np.empty_like(ids)
     session[sessions] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     if len(ids):
-        # Of tags by their own runs.
+        # Tags by their own runs.
         own = np.minimum.reduceat(started_us[sessions], starts[:-1])[session]
         began_us = np.where(is_timed, began_us, own)
         own = np.maximum.reduceat(started_us[sessions], starts[:-1])[session]

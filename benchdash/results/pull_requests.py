@@ -16,7 +16,7 @@ MAX_NUMBER: Final = 10**MAX_DIGITS - 1
 PREFIX: Final = "pull/"
 _IS_BRANCH: Final = re.compile(rf"{PREFIX}([1-9][0-9]{{0,{MAX_DIGITS - 1}}})", re.ASCII)
 PATTERN: Final = f"^{_IS_BRANCH.pattern}$"
-"""What PostgreSQL knows their branches by."""
+"""The pattern by which PostgreSQL knows their branches."""
 _REF: Final = re.compile(
     rf"(?:(?:refs/)?(?:pull|merge-requests)/)?([1-9][0-9]{{0,{MAX_DIGITS - 1}}})/(?:head|merge)", re.ASCII
 )

@@ -11,7 +11,7 @@ Fact = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class MetricWishes:
-    """What a sender or a person says of a metric (see ``ProjectMetric``); None is what is not said."""
+    """The words of a sender or a person about a metric (see ``ProjectMetric``); None: not said."""
 
     unit: str | None = None
     direction: Direction | None = None

@@ -102,7 +102,7 @@ _HOLD_UPLOADS = """
 """
 
 
-# As hold_results. PostgreSQL would plan statements with arrays anew each time, which takes longer than to run
+# Like hold_results. PostgreSQL would plan statements with arrays anew each time, which takes longer than to run
 # them: of an array that it does not see it expects ten values, and one value looks cheaper than that.
 _HOLD_AND_PLAN_ONCE = """
     SELECT pg_advisory_xact_lock_shared(hashtextextended('results of project', %s)),
@@ -381,7 +381,7 @@ def _write_runs(
     records: Sequence[RunRecord],
 ) -> list[int]:
     """Store the runs with their samples; return their ids in the order of their records."""
-    # Those of an upload in the order of their keys, so that two that write the same never deadlock.
+    # An upload writes them in the order of their keys, and two that write the same never deadlock.
     rows = sorted(map(_run_row, upload_ids, places, records), key=lambda row: (row["upload_id"], row["key"]))
     samples = [
         {
@@ -513,7 +513,7 @@ _MEASURE_ANEW = f"""
 """  # noqa: S608 - of our own names
 _MEASURE_AND_TOUCH = f"WITH measured AS ({_MEASURE}) {_TOUCH}"
 _MEASURE_ANEW_AND_TOUCH = f"WITH measured AS ({_MEASURE_ANEW}) {_TOUCH}"
-# What the series of one scaling curve share.
+# The fields that the series of one scaling curve share.
 _OF_A_CURVE = [name for name in Series.IDENTITY if name not in ("threads", "metric")]
 
 

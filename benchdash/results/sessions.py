@@ -32,7 +32,7 @@ RECEIPT_GAP_S: Final = 6 * 3600.0
 """On a branch sessions that were received so far apart count like those of known starts."""
 
 START_MEND: Final = "send started_at, or name the date in the path pattern ({date})"
-"""What ends the need to assume when runs started."""
+"""The advice that ends the need to assume when runs started."""
 
 START_UNKNOWN: Final = (
     "nobody said when it was measured: the time of receipt stands in for the start, and proves no difference"
@@ -41,7 +41,7 @@ START_UNKNOWN: Final = (
 """The warning about an upload with such runs."""
 
 _RECEIVED: Final = "received "
-# Where such a name has the time, as session_at writes it.
+# The place of the time in such a name, as session_at writes it.
 _RECEIVED_TIME: Final = slice(len(_RECEIVED), len(_RECEIVED) + len("2026-11-26 12:00:00"))
 
 Bools = NDArray[np.bool_]

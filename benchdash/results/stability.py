@@ -20,7 +20,7 @@ THROUGHPUT: Final = (
     *("tps", "qps", "events_per_s", "ops_per_s", "reads_per_s", "writes_per_s", "tpm"),
     *("transferred_mib_per_s", "read_mib_per_s", "written_mib_per_s"),
 )
-# What senders and tools call the seconds before the measurement.
+# Names that senders and tools give the seconds before the measurement.
 _WARMUP: Final = ("warmup_s", "warmup-time", "warmup_time")
 _TOLERANCE: Final = 1e-6
 _SECONDS_PER_MINUTE: Final = 60

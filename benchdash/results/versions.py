@@ -9,7 +9,7 @@ from typing import Literal
 
 from benchdash.results.models import UNKNOWN_VERSION
 
-# Of a commit, or of the beginning of one, in lower case.
+# A commit, or the beginning of one, in lower case.
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 

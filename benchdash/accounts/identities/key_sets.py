@@ -23,7 +23,7 @@ FETCH_SECONDS: Final = 5.0
 # Keys are fetched again after an hour, and for a key that is not known at most once a minute.
 FRESH_SECONDS: Final = 3600.0
 FETCH_EVERY_SECONDS: Final = 60.0
-# Where that fails, the old ones hold for a day.
+# If that fails, the old ones hold for a day.
 MAX_AGE_SECONDS: Final = 24 * 3600.0
 
 _ALGORITHMS_OF_KINDS: Final = {"RSA": ("RS256", "RS384", "RS512"), "EC": ("ES256", "ES384", "ES512")}
@@ -36,7 +36,7 @@ class KeysAwayError(Exception):
 
 @dataclass
 class _KeySet:
-    """What is known of the keys of an issuer. Times are of ``time.monotonic``."""
+    """The known keys of an issuer. Times are of ``time.monotonic``."""
 
     keys: Mapping[str, jwt.PyJWK] = field(default_factory=dict)
     fetched_at: float | None = None

@@ -15,7 +15,7 @@ from benchdash.accounts.services import TokenExpiredError, audit, new_token, wha
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a job must be, as the fields of a Trust. Empty ones hold for every job."""
+    """The conditions on a job, as the fields of a Trust. Empty ones hold for every job."""
 
     issuer: str
     repository: str

@@ -1,4 +1,4 @@
-"""What the commands that make tokens share."""
+"""Code that the commands that make tokens share."""
 
 import argparse
 

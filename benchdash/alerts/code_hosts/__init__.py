@@ -18,7 +18,7 @@ _KINDS: Final[dict[str, ModuleType]] = {"github": github, "gitlab": gitlab}
 
 @dataclass(frozen=True, slots=True)
 class CommitStatus:
-    """What stands beside a commit: a state, a sentence, and the page that shows why."""
+    """The status beside a commit: a state, a sentence, and the page that shows why."""
 
     state: StatusState
     sentence: str

@@ -19,7 +19,7 @@ class AnnotationSerializer(serializers.Serializer[Any]):
 
 
 class ExclusionsSerializer(serializers.Serializer[Any]):
-    """What was changed, or in a preview would be."""
+    """The change that was made, or in a preview would be."""
 
     preview = serializers.BooleanField()
     runs = serializers.IntegerField()

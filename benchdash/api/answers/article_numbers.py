@@ -21,7 +21,7 @@ Parameters = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Names:
-    """What stands for ids in the addresses of pages: columns by theirs, workloads by theirs."""
+    """The numbers that stand for ids in the addresses of pages: of columns and of workloads."""
 
     columns: Mapping[str, Column]
     workloads: Mapping[str, str]

@@ -195,7 +195,7 @@ class NightsSerializer(serializers.Serializer[Any]):
 
 
 class GateRowSerializer(serializers.Serializer[Any]):
-    """As in a comparison, with what tells rows of several metrics and places apart."""
+    """A row of a comparison, with the fields that tell rows of several metrics and places apart."""
 
     series = serializers.IntegerField(source="series.pk")
     metric = serializers.CharField(source="series.metric")

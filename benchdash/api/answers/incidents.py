@@ -83,7 +83,7 @@ class IncidentReferenceSerializer(serializers.Serializer[Any]):
 
 
 class SilenceSerializer(serializers.Serializer[Any]):
-    """What stopped to report: a machine, a job of it, or one workload of a job; the rest is null or empty.
+    """A machine, a job of it, or one workload of a job that stopped to report; the rest is null or empty.
 
     It used to report every ``cadence_s`` seconds. ``ended_at`` is when it reported again.
     """
@@ -234,7 +234,7 @@ class MovedCounterSerializer(serializers.Serializer[Any]):
 
 
 class EventSerializer(serializers.Serializer[Any]):
-    """What happened to an incident. ``by`` is empty where it was analysis; ``state`` is what it led to.
+    """An event of an incident. ``by`` is empty where it was analysis; ``state`` is what it led to.
 
     Who did it and why is for members: ``by`` and ``reason`` are null for everyone else.
     """

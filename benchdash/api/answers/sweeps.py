@@ -47,7 +47,7 @@ class SweepChoiceSerializer(serializers.Serializer[Any]):
 
 
 class SweepDifferenceSerializer(serializers.Serializer[Any]):
-    """What else differs; null: not set."""
+    """Another setting that differs; null: not set."""
 
     name = serializers.CharField()
     base = serializers.CharField(source="before", allow_null=True)

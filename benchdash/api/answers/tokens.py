@@ -1,4 +1,4 @@
-"""What a token may do, for the script that uses it."""
+"""The rights of a token, for the script that uses it."""
 
 from typing import Any
 

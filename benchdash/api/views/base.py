@@ -36,7 +36,7 @@ class View(ApiView):
     content_negotiation_class = OneRenderer
     common_parameters = ("project",)
 
-    # Whether it answers nothing but ratios, and nothing at all of figures, to those who may see no more.
+    # It answers with ratios alone, and with no figure, to those who may see no more.
     is_relative = False
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Whether a commit or a release made something worse, for continuous integration to ask."""
+"""The question of continuous integration: did a commit or a release make something worse?"""
 
 from typing import Final
 from urllib.parse import urlencode
