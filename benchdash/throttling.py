@@ -53,7 +53,7 @@ class MinuteThrottle(SimpleRateThrottle):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of an answer about the limit (draft-ietf-httpapi-ratelimit-headers); nothing if not counted."""
+        """The headers about the limit (draft-ietf-httpapi-ratelimit-headers); nothing if not counted."""
         if self._counted is None:
             return {}
         left, seconds = max(0, self.most - self._counted), math.ceil(self.wait())

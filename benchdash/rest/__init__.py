@@ -1,1 +1,1 @@
-"""The ground of all views of the API: one base, parameters, pages, and the headers of requests and answers."""
+"""The ground of all views of the API: one base, parameters, pages, and headers of requests and answers."""

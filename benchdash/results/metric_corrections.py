@@ -1,4 +1,4 @@
-"""Corrections by people to the metrics of their project: unit, direction, whether watched, which change matters."""
+"""Corrections by people to the metrics of a project: unit, direction, whether watched, what matters."""
 
 import math
 from collections.abc import Mapping

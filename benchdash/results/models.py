@@ -618,7 +618,7 @@ class Baseline(models.Model):
 
 
 class PullRequest(models.Model):
-    """The branch into which a pull request of a product is to be merged, as the sender of its last results said.
+    """The branch into which a pull request is to be merged, as the sender of its last results said.
 
     Its runs are on a branch of their own (``benchdash.results.pull_requests``).
     """

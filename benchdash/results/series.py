@@ -191,7 +191,7 @@ def _conflict(series: StoredSeries, reading: Reading) -> str:
     return f"for '{reading.metric}' {reading.direction} is better here, but {series.direction} {known}"
 
 
-# Like __in of Django, with an array for each column: the ORM takes two parameters of a statement for each key.
+# Like __in of Django, with an array a column: the ORM takes two parameters of a statement for each key.
 _DELETE = """
     DELETE FROM results_measurement
     WHERE (series_id, run_id) IN (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))

@@ -102,8 +102,8 @@ _HOLD_UPLOADS = """
 """
 
 
-# Like hold_results. PostgreSQL would plan statements with arrays anew each time, which takes longer than to run
-# them: of an array that it does not see it expects ten values, and one value looks cheaper than that.
+# Like hold_results. PostgreSQL would plan statements with arrays anew each time, which takes longer than
+# to run them: of an array that it does not see it expects ten values, and one value looks cheaper than that.
 _HOLD_AND_PLAN_ONCE = """
     SELECT pg_advisory_xact_lock_shared(hashtextextended('results of project', %s)),
         set_config('plan_cache_mode', 'force_generic_plan', true)

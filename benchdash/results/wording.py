@@ -118,7 +118,7 @@ def nearest(name: str, known: Iterable[str], *, most: int = 1) -> list[str]:
 
 
 COUNTERPART: Final = "Measured with"
-"""The name of the field ``counterpart`` on pages: the server behind a connector, or the connector of a server."""
+"""The name of the field ``counterpart`` on pages: the server behind a connector, or the other way round."""
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""The question of continuous integration: did a commit or a release make something worse?"""
+"""The gate of continuous integration: tells if a commit or a release made something worse."""
 
 from typing import Final
 from urllib.parse import urlencode
