@@ -56,7 +56,6 @@ _SAID_SETTING = re.compile(r"\s*\((?:setting|parameter)\)", re.IGNORECASE)
 _SERVER_LIMIT = re.compile(
     r"max_\w+|min_\w+|\w+_(?:threads|connections|buffers|workers|instances|capacity|method)"
 )
-_CPU_SECONDS = re.compile(r"(?:server|client)_cpu_s", re.IGNORECASE)
 _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
 )
@@ -240,11 +239,8 @@ class _Understanding:
             return TableColumn(index, head.text, ColumnRole.TEXT)
         if meaning == "product" and head.text.casefold() == "client" and self._is_numeric(index):
             meaning = "threads"
-        is_text = bool(self.cells[index]) and not self._is_numeric(index)
         if meaning == "threads":
             counting = [one for one in self.heads if one.meaning == "threads"]
-            if is_text and any(one is not head for one in counting):
-                return self._text(index, head)
             if any(thread_word_rank(one.text) < thread_word_rank(head.text) for one in counting):
                 return TableColumn(index, head.text, ColumnRole.SETTING)
         return TableColumn(index, head.text, ColumnRole.FACT, fact=meaning)
@@ -298,7 +294,7 @@ class _Understanding:
         if counts_repetitions and "repetition" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="repetition")
         is_identity = _IDENTITY.fullmatch(name) and not names_cpu_time(name)
-        if head.is_note or _CPU_SECONDS.fullmatch(name) or is_identity:
+        if head.is_note or is_identity:
             return TableColumn(index, name, ColumnRole.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
