@@ -300,8 +300,8 @@ def _find_separated(
         cells = separated_line(first_row, separator)
         if separator == ";":
             cells = tuple(map(with_point, cells))
-        is_bar = separator == _BAR
-        if _heads_results(names, cells, above, is_sure=is_sure and not is_bar, may_name_rows=not is_bar):
+        is_row = separator != _BAR or len(cells) == len(names)
+        if _heads_results(names, cells, above, is_sure=is_sure and is_row, may_name_rows=is_row):
             return TextTable(index, names, partial(separated_line, separator=separator), separator)
     return None
 
