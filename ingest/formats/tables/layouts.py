@@ -153,7 +153,7 @@ class TextTable:
         rows: list[TableRow] = []
         after_blank = False
         for number, cells in self._cells_by_line(lines):
-            if not cells:
+            if not any(cells):
                 after_blank = True
             elif self._ends(lines, number - 1, cells, after_blank=after_blank):
                 return self._table(rows, lines), number - 1
@@ -165,7 +165,7 @@ class TextTable:
     def _cells_by_line(self, lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
         """Yield number and cells of each line below the names; no cells for blank lines."""
         first, below = self.index + 2, lines[self.index + 1 :]
-        if not self.separator:
+        if self.separator in ("", _BAR):
             yield from ((number, self.split(line)) for number, line in enumerate(below, start=first))
             return
         last = first - 1
@@ -218,7 +218,7 @@ def find_in_text(lines: Sequence[str], index: int, *, is_sure: bool = False) -> 
     ``is_sure`` says that the numbers need no name: the sender says what they are.
     """
     line = lines[index]
-    if not line.strip() or line.lstrip().startswith((_BAR, "+-")) or is_statement(line):
+    if not line.strip() or line.lstrip().startswith("+-") or is_statement(line):
         return None
     above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
     first_row = _first_row(lines, index)
@@ -302,7 +302,8 @@ def _find_separated(
             cells = tuple(map(with_point, cells))
         is_row = separator != _BAR or len(cells) == len(names)
         if _heads_results(names, cells, above, is_sure=is_sure and is_row, may_name_rows=is_row):
-            return TextTable(index, names, partial(separated_line, separator=separator), separator)
+            split = _between_bars if separator == _BAR else partial(separated_line, separator=separator)
+            return TextTable(index, names, split, separator)
     return None
 
 
@@ -310,11 +311,18 @@ def separated_line(line: str, separator: str) -> tuple[str, ...]:
     """Return the cells of one line; none where its quotes do not fit together."""
     if separator not in line:
         return ()
+    if separator == _BAR:
+        return _between_bars(line)
     try:
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True))]
     except csv.Error:
         return ()
     return tuple(_with_declarations(cells, separator))
+
+
+def _between_bars(line: str) -> tuple[str, ...]:
+    inner = line.strip().removeprefix(_BAR).removesuffix(_BAR)
+    return tuple(cell.strip() for cell in inner.split(_BAR))
 
 
 def _with_declarations(cells: Sequence[str], separator: str) -> Iterator[str]:
