@@ -218,15 +218,16 @@ def find_in_text(lines: Sequence[str], index: int, *, is_sure: bool = False) -> 
     ``is_sure`` says that the numbers need no name: the sender says what they are.
     """
     line = lines[index]
-    if not line.strip() or line.lstrip().startswith("+-") or is_statement(line):
+    if not line.strip() or line.lstrip().startswith("+-"):
         return None
     above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
     first_row = _first_row(lines, index)
-    return (
+    table = (
         _find_separated(line, index, first_row, above, is_sure=is_sure)
         or _find_rows(line, index, first_row, above, is_sure=is_sure)
         or _find_grid(line, index, first_row, above, is_sure=is_sure)
     )
+    return None if table is None or is_statement(line) else table
 
 
 def _first_row(lines: Sequence[str], index: int) -> str:
@@ -378,11 +379,11 @@ def _joined(line: str, width: int) -> list[str]:
     ``User Threads TPS 95th percentile (ms)`` are three heads where a row has three cells.
     """
     words = line.split()
-    if len(words) <= width:
+    if not width < len(words) <= _MAX_JOINED * width:
         return words
     heads: list[str] = []
     at = 0
-    while at < len(words):
+    while at < len(words) and len(heads) <= width:
         for count in range(min(_MAX_JOINED, len(words) - at), 0, -1):
             head = " ".join(words[at : at + count])
             if count == 1 or _is_head(head):
