@@ -276,7 +276,7 @@ def _titles(blocks: Sequence[DocumentBlock], place: int, lines: Sequence[str]) -
         return [title for block in others for title in _texts(block.lines, block.line)]
     block = blocks[place]
     titles = []
-    for text in (*block.headings[-1:], *block.caption):
+    for text in (*block.headings[-1:], *filter(_may_be_title, block.caption)):
         above = (
             number
             for number in range(block.line - 1, 0, -1)
@@ -319,8 +319,10 @@ def _texts(lines: Sequence[str], first: int) -> list[tuple[int, str]]:
     return [
         (number, title)
         for number, line in enumerate(lines, start=first)
-        if (text := line.strip())
-        and (title := plain_text(text.lstrip("# ")))
-        and len(text.split()) <= _MAX_TITLE_WORDS
-        and not (is_footer(text) or is_statement(text) or text.startswith("+-"))
+        if (text := line.strip()) and (title := plain_text(text.lstrip("# "))) and _may_be_title(text)
     ]
+
+
+def _may_be_title(text: str) -> bool:
+    is_short = len(text.split()) <= _MAX_TITLE_WORDS
+    return is_short and not (is_footer(text) or is_statement(text) or text.startswith("+-"))
