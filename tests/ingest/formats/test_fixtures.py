@@ -124,12 +124,6 @@ def test_every_fixture_belongs_to_a_format_and_says_what_it_must_give():
 
 
 @pytest.mark.parametrize("path", CASES, ids=case_id)
-def test_a_fixture_is_recognised_by_its_own_format_alone(path):
-    head = source_of(path).head
-    assert formats_of(head) == [path.parent.name]
-
-
-@pytest.mark.parametrize("path", CASES, ids=case_id)
 def test_a_fixture_gives_what_is_written_beside_it(path):
     check_fixture(path)
 

@@ -17,7 +17,6 @@ from tests.ingest.formats import real_files
 
 FIXTURES = real_files.FIXTURES / "sysbench"
 DATA = real_files.SHARED
-MEASURED = DATA / "sysbench"
 THIRD_PARTY = DATA / "third_party" / "small_datum"
 
 REPORT = FIXTURES / "oltp_read_write-nightly.txt"
@@ -345,15 +344,6 @@ def test_every_measured_file_is_read_or_refused_as_its_exit_code_says(folder, fi
             assert values(parsed.runs[0])["tps"] > 0, path
         if meta["workload"].startswith("oltp_") and "percentile=0" not in meta["command"]:
             assert len(parsed.runs[0].readings) == 17, path
-
-
-@needs(MEASURED)
-def test_no_other_measured_file_is_recognised():
-    for path in sorted(DATA.rglob("*")):
-        if path.is_file() and path.suffix != ".txt" and not path.name.startswith("sb.o."):
-            assert not sysbench.recognise(path.read_bytes()[:65536]), path
-    for path in sorted(MEASURED.rglob("*.vmstat.txt")):
-        assert not sysbench.recognise(path.read_bytes()), path
 
 
 def third_party_runs(folder):

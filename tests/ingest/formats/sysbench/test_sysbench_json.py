@@ -11,10 +11,6 @@ from ingest.formats import FORMATS
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.sysbench import sysbench_json
-from tests.ingest.formats import real_files
-
-FIXTURES = real_files.FIXTURES
-DATA = real_files.SHARED
 
 FINAL = 0
 
@@ -122,17 +118,6 @@ def test_what_cannot_have_been_measured_is_refused_with_its_line(text, line, rea
 def test_lines_of_windows_are_read_alike():
     text = listed(report(1)) + listed(final(1))
     assert parse(text.replace("\n", "\r\n")) == parse(text)
-
-
-def test_no_other_file_is_recognised():
-    others = [path for path in FIXTURES.glob("*/*") if path.is_file() and path.parent.name != "sysbench_json"]
-    assert not [path for path in others if sysbench_json.recognise(Source(path.read_bytes()).head)]
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason="the folder of measured files is not there")
-def test_no_measured_file_of_another_tool_is_recognised():
-    files = [path for path in DATA.rglob("*") if path.is_file() and path.stat().st_size]
-    assert not [path for path in files if sysbench_json.recognise(Source(path.read_bytes()).head)]
 
 
 _PIECES = st.sampled_from(
