@@ -2,15 +2,22 @@
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
 ``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats, but for one
-with tables beside what a tool printed. A format may also have ``recognise_numbers(head: bytes) -> bool``,
-which is asked where the sender says what the numbers are. What a file that no format recognises lacks is told
-by ``unread_texts``.
+with tables beside what a tool printed. A format may also have ``recognise_numbers(head: bytes) -> bool``.
+
+A file is recognised in this order, and the first that gives a format counts:
+
+1. tools, by a banner, a key or a line that nothing else has; two of them are refused, for one would be lost;
+2. tables, in the lines that those tools did not print;
+3. names and numbers, where the sender says what the numbers are;
+4. tools in the text behind what most lines begin with.
+
+What a file that no format recognises lacks is told by ``unread_texts``.
 """
 
 import importlib
 import pkgutil
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType
 from typing import Protocol, cast
@@ -41,11 +48,15 @@ def find_formats(package: str, path: Iterable[str]) -> Iterator[tuple[str, Modul
 
 # Formats of what lies beside a result are no formats of results.
 _COMPANIONS = f"{__name__}.companions"
-FORMATS = {name: cast(Format, module) for name, module in sorted(find_formats(__name__, __path__))}
-
-
-# Tables of a document mostly repeat what a tool printed above them.
+# Tables of a document mostly repeat what a tool printed above them: they are looked for last.
 _TABLES = "qps_table"
+FORMATS: dict[str, Format] = {
+    name: cast(Format, format_)
+    for name, format_ in sorted(
+        find_formats(__name__, __path__), key=lambda named: (named[0] == _TABLES, named[0])
+    )
+}
+
 _LINE_OF_TABLE = re.compile(rb"^[^\S\n]*[|+\xe2][^\n]*[|+\x80-\xbf][^\S\n]*$|-\|[ :-]|\t", re.MULTILINE)
 
 
@@ -55,51 +66,64 @@ def recognise(source: Source) -> str:
     Raise FormatError where none or more than one does.
     """
     with source.limits.budget(len(source.data)):
-        return _recognise(source)[1][0]
+        return _only_format(*_find(source, FORMATS))[0]
 
 
-def _knows(format_: Format, head: bytes) -> bool:
-    check_budget()
-    return format_.recognise(head)
-
-
-def formats_of(head: bytes) -> list[str]:
+def formats_of(head: bytes, formats: Mapping[str, Format] | None = None) -> list[str]:
     """Name the formats that know the head of a file, tables last: what a tool prints may look like one.
 
     Beside what a tool printed only a table with bars or tabs counts: looking for others takes longer than
     everything else.
     """
-    names = [name for name, format_ in FORMATS.items() if name != _TABLES and _knows(format_, head)]
-    may_have_tables = not names or _LINE_OF_TABLE.search(head)
-    tables = FORMATS.get(_TABLES) if may_have_tables else None
-    names += [_TABLES] if tables and _knows(tables, head) else []
-    specs = [spec for name in names if isinstance(spec := FORMATS[name], ToolSpec)]
-    if specs and names[-1] == _TABLES:
-        for spec in specs:
-            head = spec.without_its_lines(head)
-        if not _knows(FORMATS[_TABLES], head):
-            names.pop()
+    names: list[str] = []
+    for name, format_ in (FORMATS if formats is None else formats).items():
+        check_budget()
+        if name == _TABLES and names:
+            head = _beside_tools(head, names)
+        if head and format_.recognise(head):
+            names.append(name)
     return names
 
 
-def _recognise(source: Source) -> tuple[Source, list[str]]:
-    """Return the text to read, the format that it is read as, and that of the tables beside it if any are."""
+def _beside_tools(head: bytes, names: Iterable[str]) -> bytes:
+    """Return the lines that these tools did not print; nothing where no table can be among them."""
+    if not _LINE_OF_TABLE.search(head):
+        return b""
+    for name in names:
+        if isinstance(spec := FORMATS[name], ToolSpec):
+            head = spec.without_its_lines(head)
+    return head
+
+
+def _find(source: Source, formats: Mapping[str, Format]) -> tuple[Source, list[str]]:
+    """Return the text to read, and the formats that know it; the whole text where none does.
+
+    Of a log of several containers or units it is what those wrote that have a result.
+    """
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
-    names = formats_of(source.head)
+    heads = source.stream_heads
+    if len(heads) > 1 and (streams := [name for name, head in heads.items() if formats_of(head, formats)]):
+        source = source.of_streams(streams)
+    names = formats_of(source.head, formats)
     if not names and source.metric:
-        asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in FORMATS.items()}
+        asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in formats.items()}
         names = [name for name, knows in asked.items() if knows and knows(source.head)]
+    if not names and (bare := source.without_what_lines_begin_with()):
+        tools = {name: format_ for name, format_ in formats.items() if name != _TABLES}
+        if names := formats_of(bare.head, tools):
+            source = bare
+    return source, names
+
+
+def _only_format(source: Source, names: list[str]) -> list[str]:
+    """Return the format, and that of the tables beside it if there are any. Raise FormatError for others."""
     if not names:
-        tools = {name: format_ for name, format_ in FORMATS.items() if name != _TABLES}
-        source = _laid_bare(source, tools.values())
-        names = [name for name, format_ in tools.items() if _knows(format_, source.head)]
-    if len(names) == 1 or (len(names) == 2 and names[1] == _TABLES):
-        return source, names
-    if names:
+        raise refusal(source.head)
+    if len(names) > 1 and names[1:] != [_TABLES]:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"
         )
-    raise refusal(source.head)
+    return names
 
 
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
@@ -115,11 +139,8 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
 def _parse_any(source: Source, name: str | None) -> tuple[str, ParsedReport]:
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
-    if name:
-        source, names = _laid_bare(_streams_with_a_result(source, [FORMATS[name]]), [FORMATS[name]]), [name]
-    else:
-        source, names = _recognise(_streams_with_a_result(source, FORMATS.values()))
-    name, *beside = names
+    source, names = _find(source, {name: FORMATS[name]} if name else FORMATS)
+    name, *beside = [name] if name else _only_format(source, names)
     try:
         report = _parse(source, name)
     except FormatError as error:
@@ -149,21 +170,6 @@ def _in_file(source: Source, error: FormatError) -> tuple[str, int | None]:
     """Return message and line of an error with the numbers that lines have in the file."""
     line = None if error.line is None else source.line_in_file(error.line)
     return source.with_lines_in_file(error.message), line
-
-
-def _streams_with_a_result(source: Source, formats: Collection[Format]) -> Source:
-    source.check()
-    heads = source.stream_heads
-    chosen = [stream for stream, head in heads.items() if any(_knows(format_, head) for format_ in formats)]
-    return source.of_streams(chosen) if chosen and len(heads) > 1 else source
-
-
-def _laid_bare(source: Source, formats: Collection[Format]) -> Source:
-    """Return the text without what most lines begin with, where that hides what a tool printed."""
-    if any(_knows(format_, source.head) for format_ in formats):
-        return source
-    bare = source.without_what_lines_begin_with()
-    return bare if bare and any(_knows(format_, bare.head) for format_ in formats) else source
 
 
 def _parse(source: Source, name: str) -> ParsedReport:
