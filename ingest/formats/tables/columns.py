@@ -149,7 +149,6 @@ class _Understanding:
         self.line_of_no_per_cents = self._line_of_no_per_cents()
 
     def columns(self) -> Columns:
-        self._check_names()
         found = [column for index in range(len(self.heads)) if (column := self._column(index))]
         found = self._with_names_of_rows(found)
         found = list(self._with_metrics_of_parts(found))
@@ -161,11 +160,6 @@ class _Understanding:
         for column in found:
             self._tell(column)
         return Columns(tuple(found), tuple(self.warnings))
-
-    def _check_names(self) -> None:
-        for index, name in enumerate(self.table.names):
-            if not name and index and self.cells[index]:
-                raise FormatError(f"column {index + 1} has no name", self.table.line)
 
     def _line_of_no_per_cents(self) -> int | None:
         """Return the first line whose CPU times are no per cents, with a warning; None where all may be."""
@@ -191,7 +185,7 @@ class _Understanding:
         if not name:
             if self._is_index(index) or not self.cells[index]:
                 return None
-            if self._is_numeric(index):
+            if index or self._is_numeric(index):
                 raise FormatError(f"column {index + 1} has no name", self.table.line)
             return self._text(index, head)
         if head.meaning is not None:
