@@ -142,7 +142,6 @@ class RunValues:
         """
         if name == "_":
             return
-        operation = operation_name(operation)
         if name in TEXTS:
             # Names are never masked: those that look like a token are refused with the record.
             if len(text) > _MAX_NAME:
@@ -153,9 +152,8 @@ class RunValues:
         elif name.startswith(FACT):
             self.facts.setdefault(name.removeprefix(FACT), text)
         elif name.startswith(COUNT):
-            count = name.removeprefix(COUNT)
-            name = f"{operation}.{count}" if operation else count
-            self.counts.setdefault(intern(name), self._converted(text, unit, "1/s", line))
+            count, _ = _metric_name(name.removeprefix(COUNT), operation)
+            self.counts.setdefault(count, self._converted(text, unit, "1/s", line))
         elif name == "threads":
             self.threads = self._whole(text, line)
         elif name == "duration_s":
@@ -163,8 +161,13 @@ class RunValues:
         elif name == "started_at":
             self.started_at = self._moment(text, unit, line)
         else:
-            prefix, _, base = name.rpartition(".")
-            self._measure(base, text, unit, operation or prefix, line)
+            metric, base = _metric_name(name, operation)
+            nothing = _nothing_of(base, self.own.get(base, ""))
+            printed_in = unit or (nothing.unit if nothing.is_own else "")
+            value = self._converted(text, printed_in, nothing.unit, line)
+            # People read microseconds where a tool prints them.
+            printed = unit if unit == "us" and nothing.unit == "ms" and not nothing.is_own else ""
+            self._note(_reading(metric, value, nothing, printed), line)
 
     def take_named(self, name: str, text: str, line: int, *, operation: str = "") -> None:
         """Note a value that the file names, if it is one that the tool is read for."""
@@ -339,31 +342,11 @@ class RunValues:
     def add(self, metric: str, value: float) -> None:
         """Add a reading that was computed from the others."""
         base = metric.rpartition(".")[2]
-        if base in self.own:
-            unit, _, direction = self.own[base].partition(", ")
-            self.readings[metric] = Reading(metric, value, unit, _DIRECTIONS[direction], is_own=True)
-        else:
-            self.readings[metric] = reading(base, value)._replace(metric=metric)
-
-    def _measure(self, name: str, text: str, unit: str, operation: str, line: int) -> None:
-        metric = intern(f"{operation}.{name}" if operation else name)
-        if name in self.own:
-            target, _, direction = self.own[name].partition(", ")
-            value = self._converted(text, unit or target, target, line)
-            measured = Reading(metric, value, target, _DIRECTIONS[direction], is_own=True)
-        elif known := _known(name):
-            value = self._converted(text, unit, known.unit, line)
-            # People read microseconds where a tool prints them.
-            printed = unit if (unit, known.unit) == ("us", "ms") else ""
-            measured = Reading(metric, value, known.unit, known.direction, printed_unit=printed)
-        else:
-            raise KeyError(name)
-        self._note(measured, line)
+        self.readings[metric] = _reading(metric, value, _nothing_of(base, self.own.get(base, "")))
 
     def _note(self, measured: Reading, line: int) -> None:
-        if self.readings.get(measured.metric, measured) != measured:
+        if self.readings.setdefault(measured.metric, measured) != measured:
             raise given_twice(measured.metric, line)
-        self.readings[measured.metric] = measured
         self.lines[measured.metric] = line
 
     def _whole(self, text: str, line: int) -> int:
@@ -385,9 +368,9 @@ class RunValues:
 
     def _converted(self, text: str, unit: str, target: str, line: int) -> float:
         scales = _scales_of(target)
-        found = _NUMBER.fullmatch(text)
-        if found and (scale := scales.get(found[2] or unit)) is not None:
-            return float(Decimal(found[1]) * scale)
+        number = _NUMBER.fullmatch(text)
+        if number and (scale := scales.get(number[2] or unit)) is not None:
+            return float(Decimal(number[1]) * scale)
         parts = _DURATION_PART.findall(text) if target in ("ms", "s") else []
         if parts and "".join(number + of for number, of in parts) == text:
             return float(sum(Decimal(number) * scales[of] for number, of in parts))
@@ -420,9 +403,27 @@ def _scales_of(target: str) -> Mapping[str, Decimal]:
 
 
 @lru_cache(maxsize=1000)
-def _known(name: str) -> Reading | None:
-    """Return a reading of a metric whose name says unit and direction, None for another one."""
-    return reading(name, 0.0) if known_metric(name) else None
+def _metric_name(name: str, operation: str) -> tuple[str, str]:
+    """Return the metric of a place and an operation, and what is measured, without the operation."""
+    prefix, _, base = name.rpartition(".")
+    operation = operation_name(operation) or prefix
+    return intern(f"{operation}.{base}" if operation else base), base
+
+
+@lru_cache(maxsize=1000)
+def _nothing_of(name: str, own: str) -> Reading:
+    """Return a reading of 0: of a metric with this unit and direction of a tool's own, or a common one.
+
+    Raises KeyError for any other name.
+    """
+    if not own:
+        return reading(name, 0.0)
+    unit, _, direction = own.partition(", ")
+    return Reading(name, 0.0, unit, _DIRECTIONS[direction], is_own=True)
+
+
+def _reading(metric: str, value: float, like: Reading, printed_unit: str = "") -> Reading:
+    return Reading(metric, value, like.unit, like.direction, None, None, printed_unit, like.is_own)
 
 
 def _place_in_run(measured: Reading) -> tuple[bool, bool]:
