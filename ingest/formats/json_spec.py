@@ -25,7 +25,7 @@ from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import RunValues
 from ingest.formats.source import Source
 
-_JSON = re.compile(rb"\s*[{\[]")
+_JSON = re.compile(rb"^[ \t]*[{\[]", re.MULTILINE)
 
 
 class PathError(FormatError):
@@ -73,10 +73,11 @@ class JsonSpec:
         return [re.compile(rf'"(?:{key})"\s{{0,9}}:'.encode()) for key in self.keys]
 
     def recognise(self, head: bytes) -> bool:
-        return _JSON.match(head) is not None and all(key.search(head) for key in self._keys)
+        return _JSON.search(head) is not None and all(key.search(head) for key in self._keys)
 
     def parse(self, source: Source) -> ParsedReport:
         """Read each run of the file. Raise FormatError where none is whole; of several one is left out."""
+        source = _without_text_around(source)
         whole = load(source)
         items, lines = [whole], [1]
         if self.runs:
@@ -117,6 +118,19 @@ class JsonSpec:
             raise run.error
         notes = [*self.finish(run)]
         return run.parsed(key, self.required, self.workload), (), notes
+
+
+def _without_text_around(source: Source) -> Source:
+    """Return the JSON of a file in its lines, without what tools print above and below it."""
+    text = source.text
+    begin = re.search(r"^[ \t]*[{\[]", text, re.MULTILINE)
+    closed = max(text.rfind("\n}"), text.rfind("\n]"))
+    end = closed + len("\n}") if closed >= 0 else len(text)
+    if begin is None or not (text[: begin.start()].strip() or text[end:].strip()):
+        return source
+    lines_above = "\n" * text.count("\n", 0, begin.start())
+    json = f"{lines_above}{text[begin.start() : end]}\n"
+    return Source(json.encode(), source.name, source.limits, metric=source.metric)
 
 
 def _take(run: RunValues, item: object, values: Mapping[str, str], operation: str = "") -> None:

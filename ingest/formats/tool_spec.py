@@ -60,7 +60,7 @@ _CELL = r"([^\s,](?:[^,]{0,200}?[^\s,])??)"
 # The unit of a time may stand apart from it.
 _WORD = r"(\S{1,80}(?: (?:secs?|seconds|msec|[mµun]?s))?)"
 _NUMBER = r"([0-9][0-9.eE+-]{0,30}[a-zA-Zµμ/%]{0,8})"
-_COUNT = r"([0-9][0-9.]{0,30})"
+_COUNT = r"([0-9][0-9.]{0,30}(?:[eE][+-]?[0-9]{1,2})?)"
 _PAIRS = r"([0-9].{0,2000}\S)"
 _VALUES = {
     "pairs": _PAIRS,

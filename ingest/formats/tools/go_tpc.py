@@ -5,8 +5,10 @@ tpmC: 2264.6, tpmTotal: 5036.6, efficiency: 4402.4%
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ingest.formats.outputs import capped, contradiction
+from ingest.formats.report import FormatError
 from ingest.formats.run_values import RunValues
 from ingest.formats.tool_spec import PrintedLine, ToolSpec
 
@@ -17,6 +19,7 @@ _ERRORS = "_err"
 _TOLERANCE = 0.01
 # No response time is counted as a longer one.
 _LONGEST_MS = 16_000
+_MIN_INTERVAL_S = 0.5
 
 
 def go_times(unit: str) -> dict[str, str]:
@@ -34,6 +37,7 @@ def _finish(run: RunValues) -> Iterator[str]:
     if run.options.get("olap_workers"):
         # It runs the queries of TPC-H beside TPC-C.
         run.texts["workload"] = "CH-benCHmark"
+    _take_last_interval(run)
     run.rows[:] = [_row(position, row) for position, row in enumerate(run.rows, start=1)]
     seconds = max((value for name, value in run.counts.items() if name.endswith(".seconds")), default=0.0)
     failed = [name.removesuffix(".count") for name in run.counts if name.endswith(f"{_ERRORS}.count")]
@@ -55,6 +59,28 @@ def _finish(run: RunValues) -> Iterator[str]:
         yield capped(longest, "16 s", run.last_line)
 
 
+def _take_last_interval(run: RunValues) -> None:
+    """Take the last interval for the run: in the first versions each tells of all since the beginning.
+
+    Raise FormatError where such intervals do not follow one another.
+    """
+    rows = [row for row in run.rows if "new_order.until" in row]
+    if not rows:
+        return
+    ends = [(row["new_order.until"] or 0.0, row["new_order.count"] or 0.0) for row in rows]
+    if len(rows) < len(run.rows) or any(
+        later - end < _MIN_INTERVAL_S or more < count for (end, count), (later, more) in pairwise(ends)
+    ):
+        raise FormatError("what go-tpc printed does not follow from one interval to the next", run.last_line)
+    for name, value in rows[-1].items():
+        operation, _, figure = name.rpartition(".")
+        if figure.startswith("latency_"):
+            run.add(name, value or 0.0)
+        else:
+            run.counts[f"{operation}.{figure.replace('until', 'seconds')}"] = value or 0.0
+    run.rows.clear()
+
+
 def _row(position: int, row: dict[str, float | None]) -> dict[str, float | None]:
     """Return transactions a minute and response times of new orders; an interval has no time."""
     rates = (row[name] for name in row if name.endswith(".tpm") and not name.endswith(f"{_ERRORS}.tpm"))
@@ -67,8 +93,9 @@ _LINE = "{operation} - Takes(s): {count.seconds}, Count: {count.count}, TPM: {co
 
 FORMAT = ToolSpec(
     tool="go-tpc",
-    recognised_by=r"^\[(?:Current|Summary)\] +[A-Z][A-Z_0-9]{0,40}(?: - Takes\(s\): |: [0-9.]+s\r?$)"
-    r"|^tpmC: [0-9.]{1,20}(?:,|\r?$)",
+    recognised_by=r"^[ \t]{0,16}(?:"
+    r"\[(?:Current|Summary)\] +[A-Z][A-Z_0-9]{0,40}(?: - Takes\(s\): |: [0-9.]+s\r?$)"
+    r"|NEW_ORDER +- Takes\(s\): |tpmC: [0-9.]{1,20}(?:,|\r?$))",
     lines=(
         *(
             PrintedLine(f"...{name} tpcc{{flags}}", begins_run=True)
@@ -77,6 +104,7 @@ FORMAT = ToolSpec(
         PrintedLine("Finished: {threads} OLTP workers, {option.olap_workers} OLAP workers"),
         PrintedLine(f"[Current] {_LINE}", interval=True),
         PrintedLine(f"[Summary] {_LINE}"),
+        PrintedLine(_LINE.replace("count.seconds", "count.until"), interval=True),
         PrintedLine("tpmC: {nopm}, tpmTotal: {tpm}, efficiency: {_}", ends_run=True),
         PrintedLine("tpmC: {nopm}, efficiency: {_}", ends_run=True),
         PrintedLine("tpmC: {nopm}", ends_run=True),

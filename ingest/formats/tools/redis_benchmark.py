@@ -4,10 +4,14 @@ from ingest.formats.tool_spec import PrintedLine, ToolSpec
 
 FORMAT = ToolSpec(
     tool="redis-benchmark",
-    recognised_by=r"^ *====== \S.{0,200} ======[ \t]*$|^ *[A-Z][\w() -]{0,80}: [0-9.]+ requests per second"
+    recognised_by=r"^ *====== \S.{0,200} ======[ \t]*$"
+    r"|\bavg_msec=[^\n=]{1,200}====== \S.{0,200} ======[ \t]*$"
+    r"|^ *[A-Z][\w() -]{0,80}: [0-9.]+ requests per second"
     r'|^"test","rps"',
     lines=(
         PrintedLine("====== {workload} ======", begins_run=True),
+        # Logs put it behind the progress, which terminals write over.
+        PrintedLine("{_}: rps=...====== {workload} ======", begins_run=True),
         PrintedLine("{total_events} requests completed in {duration_s:s} seconds"),
         PrintedLine("{threads} parallel clients"),
         PrintedLine("{option.payload_bytes} bytes payload"),
