@@ -31,7 +31,7 @@ _DOOL_WROTE_BYTES_BEFORE = (1, 3)
 
 # By group and name. ``total usage`` is what pcp dstat calls the CPUs. Time spent on hardware and software
 # interrupts is the system's, as in vmstat.
-METRICS = {
+_METRICS = {
     "total usage usr": "cpu_user",
     **dict.fromkeys(("total usage sys", "total usage hiq", "total usage siq"), "cpu_system"),
     "total usage idl": "cpu_idle",
@@ -43,10 +43,10 @@ METRICS = {
     "dsk/total read": "read_mb_per_s:B",
     "dsk/total writ": "write_mb_per_s:B",
 }
-KEPT = "(?:memory usage|procs|load avg|io/total) "
-"""Groups of columns under their own names. Others are left out: their units differ from tool to tool."""
+# Groups of columns under their own names. Others are left out: their units differ from tool to tool.
+_KEPT = "(?:memory usage|procs|load avg|io/total) "
 
-_NAMES = frozenset({*(name.rpartition(" ")[2] for name in METRICS), "recv", "used", "1m", "time", "epoch"})
+_NAMES = frozenset({*(name.rpartition(" ")[2] for name in _METRICS), "recv", "used", "1m", "time", "epoch"})
 _DISK = re.compile(r"dsk/(\S{1,60}) (?:read|writ)")
 _CLOCK = re.compile(r".*\b(?:times?|epoch)")
 _CLOCKS = ("%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
@@ -79,7 +79,7 @@ def _time(text: str) -> datetime | None:
     return time or moment(text)
 
 
-def with_all_disks(values: Mapping[str, float]) -> Mapping[str, float]:
+def _with_all_disks(values: Mapping[str, float]) -> Mapping[str, float]:
     """Add up the rates of single disks where no column has their sum."""
     disks = whole_devices(
         disk[1] for name in values if (disk := _DISK.fullmatch(name)) and disk[1] != "total"
@@ -95,7 +95,7 @@ def with_all_disks(values: Mapping[str, float]) -> Mapping[str, float]:
     }
 
 
-def bytes_of_a_unit(lines: Sequence[str]) -> float | None:
+def _bytes_of_a_unit(lines: Sequence[str]) -> float | None:
     """Return in how many bytes disks are counted, by titles and commands; None where there are none."""
     naming = [line for line in lines if "|" not in line and _TOOL.search(line)]
     titles = [title for line in naming if (title := _TITLE.match(line))]
@@ -131,10 +131,10 @@ FORMAT = SamplingTool(
     name="dstat",
     heads=_heads,
     row=_row,
-    metrics=METRICS,
-    kept=KEPT,
-    unit=bytes_of_a_unit,
-    complete=with_all_disks,
+    metrics=_METRICS,
+    kept=_KEPT,
+    unit=_bytes_of_a_unit,
+    complete=_with_all_disks,
     skipped=r'^"?(?:Author:|Host:|[\w-]{1,10} [\w.+-]{1,40} CSV )',
     begins=r'"?Cmdline:',
 )

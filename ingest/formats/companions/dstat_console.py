@@ -9,17 +9,11 @@ The first row is the average since the machine started. Bytes are counted in 102
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ingest.formats.companions.dstat import (
-    KEPT,
-    METRICS,
-    bytes_of_a_unit,
-    column,
-    is_clock,
-    row,
-    with_all_disks,
-)
-from ingest.formats.companions.sampling import SampleRow, SamplingTool
+from ingest.formats.companions import dstat
+from ingest.formats.companions.dstat import column, is_clock, row
+from ingest.formats.companions.sampling import SampleRow
 
 _GROUP = re.compile(r"-+([a-z][\w/.:]*(?:-[\w/.:]+)*)-+>?")
 _KNOWN_GROUPS = frozenset(
@@ -75,14 +69,10 @@ def _plain(name: str, text: str) -> str:
     return f"{float(cell[1]) * base ** _POWERS[cell[2]]:f}"
 
 
-FORMAT = SamplingTool(
-    name="dstat",
+FORMAT = replace(
+    dstat.FORMAT,
     heads=_heads,
     row=_row,
-    metrics=METRICS,
-    kept=KEPT,
-    unit=bytes_of_a_unit,
-    complete=with_all_disks,
     skipped=r"^\s*-{2,}[a-z]|^\s*-[a-z/]+-",
     begins="You did not select any stats",
     rows_between_heads=8,
