@@ -38,11 +38,9 @@ help:
 run: .venv/embedded.stamp .venv/compiled.stamp node_modules/.stamp
 	@exec $(VENV) -m benchdash.launcher
 
-test: .venv/dev.stamp .venv/compiled.stamp .venv/fuzz.stamp node_modules/.stamp
-	@# Lint and the fuzzer have one core each.
-	@$(MAKE) --no-print-directory fuzz-a-minute & fuzz=$$!; \
-	  $(MAKE) --no-print-directory --keep-going lint; lint=$$?; wait $$fuzz; fuzz=$$?; \
-	  $(MAKE) --no-print-directory pytest && [ $$lint = 0 ] && [ $$fuzz = 0 ]
+test: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
+	@$(MAKE) --no-print-directory --keep-going lint; lint=$$?; \
+	  $(MAKE) --no-print-directory pytest && [ $$lint = 0 ]
 
 slow: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 	@$(VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m slow
@@ -85,7 +83,7 @@ clean:
 
 # --- single checks --------------------------------------------------------------------------------------------
 
-.PHONY: ruff format templates types layers migrations deployment pytest fuzz-a-minute
+.PHONY: ruff format templates types layers migrations deployment pytest
 ruff: .venv/dev.stamp
 	@echo '== Lint'
 	@$(VENV) -m ruff check .
@@ -121,10 +119,6 @@ pytest: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 	@echo '== Tests'
 	@# More of them than cores: one third of their time tests wait for a browser, a server or a clock.
 	@$(VENV) -m pytest -n 3 --dist loadscope --no-loadscope-reorder
-
-fuzz-a-minute: .venv/fuzz.stamp
-	@echo '== Fuzzing'
-	@$(VENV) -m tests.fuzz --seconds 60
 
 # --- what is installed ----------------------------------------------------------------------------------------
 
