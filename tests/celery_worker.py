@@ -49,7 +49,7 @@ class CeleryWorker:
                 stderr=log,
             )
         try:
-            wait_until(self._is_ready, within=60)
+            wait_until(self._is_ready, within=180)
         except AssertionError:
             self.stop()
             raise
@@ -70,7 +70,7 @@ class CeleryWorker:
     def go_on(self):
         os.killpg(self._process.pid, signal.SIGCONT)
 
-    def wait_until_idle(self, *, within=30.0):
+    def wait_until_idle(self, *, within=180.0):
         wait_until(self._is_idle, within=within)
 
     def wake(self):

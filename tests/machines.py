@@ -41,7 +41,7 @@ class Machine:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.start_web()
-        wait_until(self._answers, within=60)
+        wait_until(self._answers, within=180)
 
     def start_web(self):
         command = [sys.executable, "-m", "gunicorn", "--config", "python:benchdash.gunicorn_settings"]

@@ -27,7 +27,7 @@ class S3Server:
             env={**os.environ, "MOTO_S3_CUSTOM_ENDPOINTS": self.endpoint},
         )
         try:
-            wait_until(self._answers, within=60)
+            wait_until(self._answers, within=180)
             self._client().create_bucket(Bucket=self.bucket)
         except BaseException:
             self.stop()

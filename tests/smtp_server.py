@@ -63,7 +63,7 @@ class SmtpServer:
         self.dies_in_data = self.keeps_what_broke_off = False
         self.slow_s = 0.0
 
-    def wait_for(self, count, *, within=30.0):
+    def wait_for(self, count, *, within=180.0):
         """The mails, once there are ``count`` of them."""
         wait_until(lambda: len(self.mails) >= count, within=within)
         return self.mails

@@ -25,7 +25,7 @@ from tests.waiting import wait_until
 from tests.web_server import SLOW_SENDERS, slow_clients
 
 CHECKOUT = Path(__file__).parent.parent
-STOPS_WITHIN = 10
+STOPS_WITHIN = 60
 GIVES_UP_WITHIN = 60
 # A word in the command of each program under the launcher.
 PROGRAMS = {"gunicorn", "beat", *(f"--queues={queue}" for queue in settings.QUEUES)}

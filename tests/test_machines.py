@@ -49,7 +49,7 @@ def test_a_file_that_one_machine_took_is_imported_by_another_from_s3(machine, s3
     assert len(s3_server.names(prefix)) == 2  # the file, and the storage-id
     second = machine("second", STORAGE_URL=s3_server.url(prefix))
     second.start_worker()
-    upload = wait_until(lambda: Upload.objects.filter(pk=answer["id"], state="imported").first(), within=60)
+    upload = wait_until(lambda: Upload.objects.filter(pk=answer["id"], state="imported").first(), within=180)
     assert upload.files.get().upload.state == Upload.State.IMPORTED
 
 
@@ -68,7 +68,7 @@ def test_a_machine_with_a_folder_of_its_own_says_so_and_refuses_no_upload(machin
     third = machine("third", STORAGE_URL=(first.var / "media").as_uri())
     third.start_worker()
     app.send_task(IMPORT_TASK, [answer["id"]])
-    wait_until(lambda: Upload.objects.filter(pk=answer["id"], state="imported").exists(), within=60)
+    wait_until(lambda: Upload.objects.filter(pk=answer["id"], state="imported").exists(), within=180)
 
 
 @pytest.mark.parametrize("place", ["folder", "s3"])
@@ -86,7 +86,7 @@ def test_a_hard_stop_between_file_and_row_leaves_no_row_and_the_next_try_is_like
             # The file may be stored meanwhile, its row may not.
             cursor.execute("LOCK TABLE ingest_rawfile IN SHARE ROW EXCLUSIVE MODE")
             sent = threads.submit(first.upload, token, "night.tar", ARCHIVE, **SAID)
-            left = wait_until(lambda: _files(files, below), within=60)
+            left = wait_until(lambda: _files(files, below), within=180)
             first.kill()
         with pytest.raises(OSError):
             sent.result()

@@ -49,7 +49,7 @@ class Nightly:
 
 def told(worker):
     """Wait until every touched series was looked at and nothing is left to do."""
-    wait_until(lambda: not TouchedSeries.objects.exists(), within=30)
+    wait_until(lambda: not TouchedSeries.objects.exists(), within=180)
     worker.wait_until_idle()
 
 

@@ -3,7 +3,7 @@
 import time
 
 
-def wait_until(condition, *, within=20.0):
+def wait_until(condition, *, within=120.0):
     """The first true answer of ``condition()``; fails after ``within`` seconds."""
     deadline = time.monotonic() + within
     while not (answer := condition()):

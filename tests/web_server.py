@@ -50,7 +50,7 @@ class WebServer:
                 stdout=log,
                 stderr=log,
             )
-        wait_until(self.seconds_of_healthz_or_none, within=60)
+        wait_until(self.seconds_of_healthz_or_none, within=180)
 
     @property
     def log(self):

