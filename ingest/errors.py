@@ -1,4 +1,4 @@
-"""What the door for files refuses, each with sentences for the sender."""
+"""Refusals of the door for files, each with sentences for the sender."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -111,12 +111,12 @@ class Upload(models.Model):
 
     @property
     def needs_no_reading(self) -> bool:
-        """Whether the same upload sent again changes nothing."""
+        """Tell whether the same upload sent again changes nothing."""
         return self.state in (self.State.IMPORTED, self.State.PARTIAL)
 
     @property
     def subject(self) -> str:
-        """What the audit log calls it."""
+        """The name of it in the audit log."""
         return f"{self.pk} {self.name}"
 
     @property
@@ -126,7 +126,7 @@ class Upload(models.Model):
 
     @property
     def is_text(self) -> bool:
-        """Whether the file was understood, and so can be shown as it is."""
+        """Tell whether the file was understood, and so can be shown as it is."""
         return bool(self.format) and not self.is_archive
 
 
@@ -181,7 +181,7 @@ class ArchiveFile(models.Model):
 
     @property
     def current_state(self) -> str:
-        """That of its upload, which may have been deleted or mended since, unless it is being read again."""
+        """The state of its upload, which may have changed since, unless it is being read again."""
         is_settled = self.upload is not None and self.state != self.State.QUEUED
         return str(self.upload.state if self.upload and is_settled else self.state)
 
@@ -220,7 +220,7 @@ class Companion(models.Model):
     raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=15, choices=Kind)
     name = models.CharField(max_length=255)
-    # As what it was read; empty where it is only kept.
+    # The kind as which it was read; empty if it is only kept.
     format = models.CharField(max_length=30, blank=True)
 
     class Meta:

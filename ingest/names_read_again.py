@@ -45,7 +45,7 @@ _Names = tuple[str, ...]
 
 @dataclass(slots=True)
 class NamesRead:
-    """What became of the names; ``left`` are runs whose names nobody can tell any more."""
+    """The outcome of the names; ``left`` are runs whose names nobody can tell any more."""
 
     renamed: list[str] = field(default_factory=list)
     uploads: int = 0

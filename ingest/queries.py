@@ -1,4 +1,4 @@
-"""What is asked about uploads."""
+"""Questions about uploads."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

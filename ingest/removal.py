@@ -41,8 +41,8 @@ REMOVAL_TASK: Final = "ingest.tasks.delete_projects"
 _TURN_S: Final = 5.0
 # Rows of a batch. Rows that belong to them, such as the measurements of a run, go with them.
 _BATCH: Final = 1000
-# What is deleted in batches, with the way from its rows to the project. What points at others goes before
-# them; what is due, counted or owed goes before all, so that nobody takes it up.
+# The rows that are deleted in batches, with the way from them to the project. A row that points at others
+# goes before them; what is due, counted or owed goes before all, so that nobody takes it up.
 _ROWS: Final = (
     (TouchedSeries, "series__project"),
     (Incident, "project"),

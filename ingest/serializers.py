@@ -47,7 +47,7 @@ def _declared(name: str, **options: Any) -> serializers.Field[Any, Any, Any, Any
 
 
 class UploadRequestSerializer(serializers.Serializer[Any]):
-    """What may be sent with a file. For the schema alone: ingest.metadata reads it."""
+    """The fields that may be sent with a file. For the schema alone: ingest.metadata reads it."""
 
     file = serializers.FileField()
     project = serializers.SlugField(required=False, help_text="by default that of the token")
@@ -137,7 +137,7 @@ class _TriedSerializer(serializers.Serializer[Any]):
 
 
 class DryRunSerializer(_TriedSerializer):
-    """What a file would become."""
+    """A file as it would be recorded."""
 
     runs = RunSummarySerializer(many=True)
     copies = RunCopySerializer(many=True)
@@ -145,7 +145,7 @@ class DryRunSerializer(_TriedSerializer):
 
 
 class TriedFileSerializer(serializers.Serializer[Any]):
-    """What a file of an archive would become."""
+    """A file of an archive as it would be recorded."""
 
     name = serializers.CharField(source="path")
     state = serializers.CharField()
@@ -158,7 +158,7 @@ class TriedFileSerializer(serializers.Serializer[Any]):
 
 
 class ArchiveDryRunSerializer(_TriedSerializer):
-    """What an archive would become, file by file."""
+    """An archive as it would be recorded, file by file."""
 
     files = TriedFileSerializer(many=True)
     not_looked_at = serializers.SerializerMethodField(help_text="files for which the time did not go")
@@ -169,7 +169,7 @@ class ArchiveDryRunSerializer(_TriedSerializer):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What a change would do."""
+    """The effects of a change."""
 
     before = RunSummarySerializer(many=True)
     after = RunSummarySerializer(many=True)

@@ -34,7 +34,7 @@ from ingest.receiving.imports import (
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a change of an upload would do to its runs, and to how many series."""
+    """The effects of a change of an upload on its runs, and on how many series."""
 
     before: list[RunSummary]
     after: list[RunSummary]

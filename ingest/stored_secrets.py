@@ -65,7 +65,7 @@ MASKED: Final[Mapping[str, Masked]] = {
 
 @dataclass(slots=True)
 class MaskedTable:
-    """What became of the rows of one table.
+    """The outcome of the rows of one table.
 
     ``fields`` counts the changed rows by field. ``merged`` rows became equal to another one and are gone;
     ``left`` are uploads that keep their old digest, because another one has the new one already.

@@ -177,7 +177,7 @@ def batches(
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a file. ``upload`` is None for one of which nothing is stored.
+    """The outcome of a file. ``upload`` is None for one of which nothing is stored.
 
     ``missing`` are required fields that nobody says.
     """
@@ -210,7 +210,7 @@ def _taken(path: str, received: Received | FieldsError) -> Taken:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What would become of a file. ``missing`` are required fields that nobody says."""
+    """The expected outcome of a file. ``missing`` are required fields that nobody says."""
 
     path: str
     state: str

@@ -26,15 +26,15 @@ from ingest.metadata.path_patterns import (
 
 # Beyond this many files a mapping cannot name each.
 MAX_FILES_BY_PATH: Final = 250
-# Of more files than this the rest are taken to be named alike.
+# If there are more files than this, the rest are taken to be named alike.
 _MAX_STUDIED: Final = 3_000
-# So many of the files must say a thing in the same place for it to be taken.
+# The share of the files that must say a thing in the same place.
 _MOST: Final = 0.6
 _USUAL_THREADS: Final = frozenset(
     [*(2**n for n in range(15)), 6, 10, 12, 20, 24, 40, 48, 50, 80, 96, 100, 192, 200, 384, 400, 768, 1000]
 )
 _OWN_FIELDS: Final = ("product", "version", "hardware", "workload", "repetition", "session", "started_at")
-# What all names share of these says nothing of the files to come.
+# Words that all names share say nothing of the files to come.
 _OF_ONE_RUN: Final = ("repetition", "session")
 # Forms of one run may differ in these.
 _SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", "json", "md"})
@@ -49,7 +49,7 @@ _NUMBERED_BY_MAJOR: Final = ("pgbench", "postgres", "postgresql", "pg")
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """What a file, or a meta beside it, says: names of fields, its threads, the workloads that it may be.
+    """The words of a file, or of a meta beside it: fields, its threads, the workloads that it may be.
 
     ``workload`` is None where the file says none, or several.
     """
@@ -298,7 +298,7 @@ def _name_unknowns(
     numbers = [
         one for one in variables[::-1] if not one.field and all(text.isdecimal() for text in one.texts)
     ]
-    # Where several may be the threads, it is the one with the largest values.
+    # If several may be the threads, it is the one with the largest values.
     for variable in sorted(numbers, key=lambda one: -max(map(int, one.texts))):
         variable.field = _number_called(variable, names, used)
         used.add(variable.field)

@@ -1,4 +1,4 @@
-"""What the words in the names of files and folders mostly mean.
+"""The usual meanings of words in the names of files and folders.
 
     mysql/8.0.45/Tier12G_RW_16th.sysbench.txt
 
@@ -110,7 +110,7 @@ class Word:
 
     @property
     def means_itself(self) -> bool:
-        """Whether the field is the text, so that a pattern needs no mapping for it."""
+        """Tell whether the field is the text, so that a pattern needs no mapping for it."""
         value = self.values.get(self.field)
         is_number = isinstance(value, int) and self.text.isdecimal()
         return len(self.values) == 1 and value == (int(self.text) if is_number else self.text)
@@ -120,7 +120,7 @@ _Meaning = Callable[[re.Match[str]], Mapping[str, Any] | None]
 
 
 class _Rule:
-    """Where an expression fits, its group ``it`` is a word; ``meaning`` returns None where it is none."""
+    """If an expression fits, its group ``it`` is a word; ``meaning`` returns None where it is none."""
 
     def __init__(self, field: str, *expressions: re.Pattern[str], meaning: _Meaning | None = None) -> None:
         self.field = field

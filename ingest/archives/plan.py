@@ -30,7 +30,7 @@ CONFIGURATION_SUFFIXES: Final = (".cnf", ".conf", ".ini")
 MAX_COMPANIONS: Final = 50
 
 _BESIDE = re.compile(rf"(.+)\.(?:{'|'.join(COMPANION_WORDS)})(?:\.(?:txt|csv|log|out))?")
-# What is true of the machine is true of all results in its folder.
+# Facts of the machine hold for all results in its folder.
 _OF_THE_MACHINE = re.compile(r"(?:lscpu|cpuinfo|uname|free|systeminfo)(?:\.(?:txt|log|out))?")
 # Names of tools say what a file is, and not what it is of: ``vmstat_16.log`` lies beside ``sysbench_16.log``.
 _TOOLS = ("sysbench", "pgbench", "ycsb", "hammerdb", "mysqlslap", "tpcc", "sar", *COMPANION_WORDS)

@@ -1,4 +1,4 @@
-"""What the files of a folder say, what their names are taken to say, and what nobody says of them yet.
+"""The words of files in a folder, the guesses from their names, and the fields that nobody says yet.
 
 Nothing is stored: a person looks at the guesses, corrects them, and then sends pattern, mapping and fields.
 """
@@ -24,7 +24,7 @@ from ingest.metadata.path_patterns import ANY_FILE, WHOLE_PATH, PathMap, PathPat
 from ingest.metadata.upload_metadata import path_rules
 from ingest.receiving.parsing import parse
 
-# What a preview always shows; other fields only where something gives them.
+# Fields that a preview always shows; others only if something gives them.
 SHOWN: Final = ("product", "version", "hardware", "workload", "threads")
 _OWN: Final = ("product", "version", "build", "workload", "configuration", "repetition", "started_at")
 _TELLING_APART: Final = (
@@ -60,7 +60,7 @@ class FileGuess:
 
 @dataclass(frozen=True, slots=True)
 class FolderPreview:
-    """What would be sent (pattern, mapping, fields of all files), and what each file would then be.
+    """The proposal to send (pattern, mapping, fields of all files), and what each file would then be.
 
     ``is_guessed`` is not true of a pattern that was given. ``by_ratio`` says that the workload in ``fields``
     is guessed from the numbers. ``no_results`` are (path, reason) of files that are not read at all.

@@ -64,7 +64,7 @@ def archive_limits() -> ArchiveLimits:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveDryRun:
-    """What an archive would have given, file by file."""
+    """The outcome of an archive that was only tried, file by file."""
 
     format: str
     sha256: str

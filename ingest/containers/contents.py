@@ -1,4 +1,4 @@
-"""What is found in archives and folders, and how much of it."""
+"""The contents of archives and folders, and their amount."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class RefusedMember:
 
 @dataclass(slots=True)
 class Container:
-    """What was found in an archive. ``kind`` is that of its bytes: ``tar.gz``, ``zip``, ``zst``."""
+    """The contents of an archive. ``kind`` is that of its bytes: ``tar.gz``, ``zip``, ``zst``."""
 
     kind: str
     members: list[Member] = field(default_factory=list)

@@ -19,7 +19,7 @@ _PAX_LENGTH = re.compile(rb"(\d{1,8}) ")
 
 @dataclass(slots=True)
 class _Said:
-    """What extended headers say of the member behind them."""
+    """The words of extended headers about the member behind them."""
 
     name: str | None = None
     size: int | None = None

@@ -18,7 +18,7 @@ from ingest.containers.contents import (
 )
 from ingest.containers.recognition import HEAD_BYTES, recognise
 
-# What unpacks to less does no harm, however small it was.
+# An archive that unpacks to less does no harm, however small it was.
 HARMLESS_BYTES: Final = 64 * 1024 * 1024
 CHUNK: Final = 64 * 1024
 

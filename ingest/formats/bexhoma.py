@@ -73,7 +73,7 @@ def parse(source: Source) -> ParsedReport:
             if key in runs:
                 raise FormatError(f"{key[:80]!r} is measured a second time", line)
             run, notes = _run(table, cells, line, key)
-            # What is told of in two reports of a document was set up in two ways.
+            # A connection in two reports of a document was set up in two ways.
             name = f"experiment {table.report.code or table.report.number}" if has_several else None
             runs[key] = replace(run, configuration=name)
             warnings += notes
@@ -97,7 +97,7 @@ def parse(source: Source) -> ParsedReport:
 
 @dataclass(slots=True)
 class _Report:
-    """What a report says of all of its runs. ``images`` are versions by the names of connections."""
+    """The words of a report about all of its runs. ``images`` are versions by the names of connections."""
 
     number: int
     workload: str = ""

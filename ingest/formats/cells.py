@@ -10,7 +10,7 @@ from ingest.formats.report import FormatError
 
 _NUMBER = re.compile(r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,4})?")
 _COMMA = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
-# What leads to a footnote: 22104*, 413[1], 2382\u00b9. After a ten, a raised digit is an exponent.
+# Marks that lead to a footnote: 22104*, 413[1], 2382\u00b9. After a ten, a raised digit is an exponent.
 _MARK = r"(?:[*\u2020\u2021\u00a7]+|\[[0-9a-z]\]|(?<!\b10)[\u00b9\u00b2\u00b3])"
 _LIKE_A_NUMBER = re.compile(rf"[-+]?(?:[.,]?[0-9](?:\S*[\w%])?(?:{_MARK})?|nan|inf(?:inity)?)", re.IGNORECASE)
 _MISSING = frozenset(

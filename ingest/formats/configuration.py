@@ -37,7 +37,7 @@ _MIN_KNOWN = 2
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a configuration held for some run, masked. ``text`` is None where only switches are known."""
+    """The contents of a configuration for some run, masked. ``text`` is None if only switches are known."""
 
     text: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def parse_settings(text: str) -> dict[str, str]:
             section = match[1].strip()
         elif not _CLIENT_SECTION.fullmatch(section) or _SERVER_SECTION.fullmatch(section):
             for name, value in _setting(line):
-                # Of a list that ends in \G, the name stands in one line and its value in the next.
+                # In a list that ends in \G, the name stands in one line and its value in the next.
                 if name.lower() in _HEADS and ":" in line:
                     variable = value
                     continue

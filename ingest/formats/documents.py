@@ -39,7 +39,7 @@ _FOOTNOTE = re.compile(r"<sup>.{0,20}?</?sup>?", re.IGNORECASE)
 _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _ENTITIES = {"&nbsp;": " ", "&plusmn;": "±", "&micro;": "µ", "&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
-# What the first sign of a line may be where it begins something, besides a row of a table.
+# The first sign of a line that begins something, besides a row of a table.
 _MARKS = frozenset("#=`~-<.^")
 _TABLE_MARK = "|"
 
@@ -119,7 +119,7 @@ class _Reader:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._headings: list[tuple[int, str]] = []
-        # Where the text that is not yet a block begins, and where its last heading ends.
+        # The beginning of the text that is not yet a block, and the end of its last heading.
         self._begin = 0
         self._below_heading = 0
 
@@ -228,7 +228,7 @@ def _heading_of(line: str, above: str, below: str) -> _Title | None:
         and not above.startswith((" ", "\t"))
         and not _COLUMNS.search(above)
     )
-    # What is much shorter than the text above it closes it, or stands between paragraphs.
+    # A line much shorter than the text above it closes it, or stands between paragraphs.
     if found and is_title and (found["mark"] != "~" or len(line.strip()) >= len(above.strip())):
         return _title(_UNDERLINE_LEVELS[found["mark"]], above, lines_above=1)
     return None
@@ -245,7 +245,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _is_fence(found: re.Match[str]) -> bool:
-    # Of tildes a whole line may be drawn; a fence names a language of one word or two.
+    # A whole line may be drawn of tildes; a fence names a language of one word or two.
     return len(found["language"].split()) <= 3
 
 

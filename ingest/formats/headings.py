@@ -1,4 +1,4 @@
-"""What a heading above results says of them: workload, product and version, thread count, setting.
+"""The meaning of a heading above results: workload, product and version, thread count, setting.
 
 Names over the columns of a table are read the same way: ``V4.2 [Zone1]``, ``MySQL 8.0.36``, ``64 threads``.
 """
@@ -48,7 +48,7 @@ _OTHER_VERSION = re.compile(
     re.IGNORECASE,
 )
 _OUTLINE = re.compile(r"(?:[0-9]+\.(?:[0-9]+\.?)?|[0-9]+\)|[IVX]+\.|[A-Za-z][.)])\s+(?=\S)")
-# What sysbench, pgbench, YCSB and those who write about them call workloads.
+# Names that sysbench, pgbench, YCSB and those who write about them give workloads.
 _WORKLOAD = re.compile(
     r"""(?<![\w-])(?:
         (?:oltp|select|update|insert|delete|bulk|read|write|point|range|random|covered|hot|index|table|types)
@@ -83,7 +83,7 @@ _EMPTY = frozenset(
         *("测试结果", "测试", "性能测试结果汇总", "性能测试", "性能", "结果", "对比", "性能对比"),
     }
 )
-# What a benchmark ran on is no product that it measured.
+# The system that a benchmark ran on is no product that it measured.
 _PLATFORMS = re.compile(
     r"(?:jdk|java|jvm|openjdk|graal\w*|corretto|zulu|temurin|node|python|jmh|ubuntu|debian|linux|kernel|windows"
     r"|macos|centos|rhel|fedora|docker|gcc|clang|go)\b",
@@ -94,8 +94,9 @@ _WORD = re.compile(r"[^\W_][\w.+/-]*|\[[^\]]{0,100}\]")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a text says of results; what it does not say is None. ``rest`` are its words without a meaning.
+    """The words of a text about results; a field that it does not say is None.
 
+    ``rest`` are its words without a meaning.
     ``settings`` are those that it gives a value: ``tidb_ddl_reorg_batch_size = 32``.
     """
 

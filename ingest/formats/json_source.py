@@ -89,7 +89,7 @@ def _strict_value(text: str, first_line: int) -> object:
             text, parse_constant=_refuse, parse_int=_integer, parse_float=_number, object_pairs_hook=_object
         )
     except _RefusedError:
-        # What is no JSON further on is told as such: only JSON can be explained.
+        # A text that is no JSON further on is told as such: only JSON can be explained.
         json.loads(text, parse_int=float)
         _explain(text, first_line)
         raise

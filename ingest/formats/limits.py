@@ -1,4 +1,4 @@
-"""What one file may cost."""
+"""Limits of the cost of one file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

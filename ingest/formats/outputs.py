@@ -1,4 +1,4 @@
-"""What the formats of tool outputs share: lines, numbers, and reading several runs of one file."""
+"""Code that the formats of tool outputs share: lines, numbers, and reading several runs of one file."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ from ingest.masking import mask_text
 
 
 class ToolOutput(Protocol):
-    """What a tool printed of one run. ``line`` is the number of its first line."""
+    """The output of a tool for one run. ``line`` is the number of its first line."""
 
     @property
     def line(self) -> int: ...

@@ -27,7 +27,7 @@ _REPETITION = re.compile(
 
 
 class DocumentPlace(Protocol):
-    """What stands above results, and what was measured there."""
+    """The headings above results, and the place that they name."""
 
     @property
     def headings(self) -> tuple[str, ...]: ...

@@ -125,7 +125,7 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What is taken away before the lines of one file, in this order. ``sample`` is the first of them."""
+    """The prefixes that are taken away before the lines of one file, in order; ``sample`` is the first."""
 
     kinds: tuple[Prefix, ...] = ()
     sample: str = ""
@@ -146,7 +146,7 @@ class Prefixes:
 
     @property
     def description(self) -> str:
-        """What is taken away, for a warning; empty where nothing is."""
+        """Name the prefix that is taken away, for a warning; empty where nothing is."""
         whats = ", ".join(dict.fromkeys(kind.what for kind in self.kinds))
         return f"{whats} (first {self.sample[:120]!r})" if whats else ""
 
@@ -185,7 +185,7 @@ def shared_prefixes(head: bytes) -> Prefixes:
     return Prefixes(tuple(kinds)).seen_in(head)
 
 
-# Where a prefix may end: behind a blank or a mark.
+# The place where a prefix may end: behind a blank or a mark.
 _MAX_PREFIX_LENGTH = 120
 _MAX_PREFIX_PARTS = 24
 _MIN_SHARE = 0.7

@@ -1,4 +1,4 @@
-"""What people write into column heads and folder names: products with versions."""
+"""The words of people in column heads and folder names: products with versions."""
 
 import re
 

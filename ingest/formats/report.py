@@ -1,4 +1,4 @@
-"""What a format gives: a parsed report, or an error that names the line."""
+"""The result of a format: a parsed report, or an error that names the line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +117,7 @@ class ParsedReport:
 
 @dataclass(frozen=True, slots=True)
 class CompanionReport:
-    """What a file beside a result says of the machine, and of the run during which it was written.
+    """The words of a file beside a result about the machine, and of the run during which it was written.
 
     ``samples`` belong to the run ``""``. ``means`` are readings over the run (``cpu_user``,
     ``context_switches_per_s``), without what was measured before it. ``hardware`` facts stay as long as the

@@ -205,7 +205,7 @@ class RunValues:
         values = row.counts | {metric: value.value for metric, value in row.readings.items()}
         is_next = operation and not self.has_headed_rows and operation <= self.last_operation
         if not self.rows or is_next or not self.rows[-1].keys().isdisjoint(values):
-            # Of more rows than are kept the last one stands in the place of the others.
+            # If there are more rows than are kept, the last one stands in the place of the others.
             is_beyond = len(self.rows) > self.limits.samples
             self.rows[-1:] = [{}] if is_beyond else [*self.rows[-1:], {}]
             self.rows_beyond += is_beyond

@@ -65,7 +65,7 @@ class Source:
 
     @cached_property
     def prefixes(self) -> Prefixes:
-        """What is taken away before the lines."""
+        """The prefix that is taken away before the lines."""
         return shared_prefixes(self._head_in_file)
 
     @cached_property
@@ -133,7 +133,7 @@ class Source:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was done to make this a text."""
+        """The steps that made this a text."""
         content, warnings = self._content, []
         if taken_away := [*filter(None, ("terminal colours" * content.had_codes, self.prefixes.description))]:
             warnings.append(f"taken away from the lines before they were read: {' and '.join(taken_away)}")
@@ -236,7 +236,7 @@ class Source:
 
 
 class _StreamSource(Source):
-    """What some containers or units wrote into one log; its lines are counted anew."""
+    """The output of some containers or units in one log; its lines are counted anew."""
 
     def __init__(self, source: Source, streams: Collection[bytes]) -> None:
         self._source = source

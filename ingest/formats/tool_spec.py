@@ -350,5 +350,5 @@ def _percentile(text: str, line: int) -> str:
         percentile = -1.0
     if not 0 <= percentile <= _MAX_PERCENTILE:
         raise FormatError(f"{text} is not a percentile", line)
-    # Where there were too few requests for a percentile, tools print 0 % in 0 seconds.
+    # If there were too few requests for a percentile, tools print 0 % in 0 seconds.
     return percentile_metric(percentile) if percentile else ""

@@ -1,4 +1,4 @@
-"""What the commands share: projects by name, and errors in words."""
+"""Code that the commands share: projects by name, and errors in words."""
 
 from collections.abc import Mapping
 from typing import Any

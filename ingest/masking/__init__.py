@@ -69,7 +69,7 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 _MAX_REMEMBERED_LENGTH = 100
-# Of longer texts, each pattern costs enough to look at the budget before it.
+# In longer texts, each pattern costs enough to look at the budget before it.
 _MIN_COSTLY_LENGTH = 20_000
 
 

@@ -19,7 +19,7 @@ _SHAPES: Final = (
     r"pypi-[A-Za-z0-9_-]{32,}|AGE-SECRET-KEY-1[A-Z0-9]{40,}",
     r"SCRAM-SHA-(?:1|256)\$[0-9]+:[^\s\"']+",  # a password as PostgreSQL keeps it
 )
-# What follows in a web address is all that one needs to write there.
+# The rest of such a web address is all that one needs to write there.
 _WEBHOOK: Final = (
     r"hooks\.slack\.com/[a-z]+/",
     r"discord(?:app)?\.com/api/webhooks/",
@@ -28,7 +28,7 @@ _WEBHOOK: Final = (
 # A letter first: most places of a text are left at one glance.
 TOKEN: Final = re.compile(rf"\b(?=[A-Za-z])(?:{'|'.join(_SHAPES)})")
 WEBHOOK: Final = re.compile(rf"(://(?:{'|'.join(_WEBHOOK)}))[^\s\"'<>]+")
-# As MySQL and MariaDB keep a password, and crypt(3).
+# The forms in which MySQL, MariaDB and crypt(3) keep a password.
 PASSWORD_HASHES: Final = (
     re.compile(r"\*[0-9A-F]{40}(?!\w)"),
     re.compile(r"\$(?:2[abxy]|5|6|y|argon2\w{1,2})\$[A-Za-z0-9./$=,+]{20,}"),

@@ -1,1 +1,1 @@
-"""What is said of a file: fields, meta, configuration; read strictly and without secrets."""
+"""Words about a file: fields, meta, configuration; read strictly and without secrets."""

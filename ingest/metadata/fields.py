@@ -297,7 +297,7 @@ FIELD_OF: Final[Mapping[str, UploadField]] = {
 ALL_FIELDS: Final = tuple(FIELD_OF)
 # How the names of files in an archive are read.
 ARCHIVE_FIELDS: Final = tuple(name for name, field in FIELD_OF.items() if field.is_of_archive)
-# What is said of a single file, or of every file in an archive.
+# Fields of a single file, or of every file in an archive.
 FIELDS: Final = tuple(name for name in FIELD_OF if name not in (*ARCHIVE_FIELDS, "defaults"))
 REQUIRED: Final = tuple(name for name, field in FIELD_OF.items() if field.required_unless)
 

@@ -22,7 +22,7 @@ _OF_THE_REQUEST = (
 # Names of files that lay beside the result.
 _NEIGHBOURS = ("output", "outputs", "vmstat", "iostat", "lscpu")
 _ENVIRONMENT = ("pinning", "jdk", "runtime")
-# What is true of this one run only; the rest counts as options of the workload.
+# Fields that hold for this one run only; the rest counts as options of the workload.
 _OF_THE_RUN = (
     "command",
     "contention",
@@ -44,7 +44,7 @@ _OF_THE_RUN = (
 
 @dataclass
 class Meta:
-    """What a meta says. ``fields`` are clean values by the names of the fields of an upload.
+    """The words of a meta. ``fields`` are clean values by the names of the fields of an upload.
 
     ``hardware_name`` is made of the facts of a machine, for want of a name.
     """

@@ -138,7 +138,7 @@ def _literal(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PathMap:
-    """What parts of names mean, by name and text, and the fields of all files."""
+    """The meanings of parts of names, by name and text, and the fields of all files."""
 
     parts: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a sender says about a file: read strictly, masked, and in one canonical form."""
+"""The words of a sender about a file: read strictly, masked, and in one canonical form."""
 
 import hashlib
 import json

@@ -13,7 +13,7 @@ from ingest.formats.tables.metric_words import metric_of_sender
 from ingest.masking import mask_identity, mask_text
 from ingest.masking.token_shapes import token_in
 
-# What no database stores.
+# Characters that no database stores.
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 _MAX_METRIC_LENGTH = 150
 _MAX_NOTES_LENGTH = 20_000
@@ -22,8 +22,8 @@ _MAX_DEPTH = 20
 _MAX_WARNINGS = 10
 _MIN_YEAR, _MAX_YEAR = 1970, 2200
 
-# What no name holds: control characters, those that turn the direction of what follows, and what took the
-# place of bytes that are no UTF-8.
+# Characters that no name holds: control characters, those that turn the direction of the rest, and those
+# that took the place of bytes that are no UTF-8.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _YES_AND_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}

@@ -25,7 +25,7 @@ MIN_DIGITS_AGAINST_WORDS: Final = 12
 """The same where start, repetition or session are said of both, and differ."""
 MAX_DIGITS_OF_A_FIGURE: Final = 4
 SAME_START_DIGITS: Final = 3
-"""What it counts that the same start was said of both."""
+"""The digits that count for the same start of both."""
 
 _ANY_REPEATS_AGREE: Final = 2.5
 _SAME_START: Final = timedelta(seconds=1)
@@ -76,7 +76,7 @@ class ToldRun:
 
     @cached_property
     def information(self) -> tuple[int, int, int, int]:
-        """What is said of it, its readings, its samples, its digits: the form that has more is kept."""
+        """The amount of its words, its readings, its samples, its digits: the form that has more is kept."""
         said = (self.started_at is not None) + (self.repetition is not None) + bool(self.session)
         digits = sum(_number_of_digits(one.value) for one in self.figures.values())
         return said, len(self.figures), self.samples, digits

@@ -29,7 +29,7 @@ class CompanionFile:
     data: RawData
 
 
-# What tells uploads of a project apart: the digests of their content, and of metadata with companions.
+# The keys of uploads of a project: the digests of their content, and of metadata with companions.
 Identity = tuple[str, str]
 
 
@@ -65,7 +65,7 @@ class Arrival:
 
     @property
     def is_read_at_once(self) -> bool:
-        """Whether it is imported while its sender waits, and not by a job."""
+        """Tell whether it is imported while its sender waits, and not by a job."""
         return self.data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not self.is_archive
 
     def with_fitting_metadata(self) -> "Arrival":

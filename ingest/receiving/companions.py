@@ -1,4 +1,4 @@
-"""What the files beside a result say: the settings, the machine, and what it did meanwhile."""
+"""The words of files beside a result: the settings, the machine, and what it did meanwhile."""
 
 import logging
 from collections import ChainMap
@@ -22,7 +22,7 @@ from ingest.storage.raw_bytes import read
 logger = logging.getLogger(__name__)
 
 CONFIGURATION: Final = "configuration"
-# Where two say the same, the one that says it more exactly or nearer to its source.
+# If two say the same, the one counts that says it more exactly or nearer to its source.
 _ORDER: Final = (
     "lscpu",
     "cpuinfo",
@@ -44,7 +44,7 @@ _MAX_SAMPLES: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class CompanionFacts:
-    """What was understood of the files beside one result, masked.
+    """The facts of the files beside one result, masked.
 
     ``content`` is that of the configuration files, of which later ones win; ``content_found`` that of
     companions which turned out to be some, and is None where ``content`` has them too. ``formats`` are by
@@ -93,7 +93,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What one file says. ``text`` is that of a configuration, which its sender may have declared as such."""
+    """The facts of one file. ``text`` is that of a configuration, which its sender may have declared."""
 
     format: str = ""
     text: str | None = None

@@ -47,14 +47,14 @@ class Form:
 
 # Rows of one statement.
 _AT_ONCE: Final = 100
-# Of a figure that more runs have, the newest are looked at: it tells them apart no more.
+# If more runs have a figure, the newest are looked at: it tells them apart no more.
 _MAX_ALIKE: Final = 20
 # Uploads that may have the runs of one upload between them.
 _MAX_PARTS: Final = 8
-# Of all uploads that are held against one; a file has 10,000 at most.
+# Runs of all uploads that are held against one; a file has 10,000 at most.
 _MAX_COMPARED_RUNS: Final = 30_000
 
-# What tells measurements apart, beside their figures; a version is of one product and build.
+# Fields that tell measurements apart, beside their figures; a version is of one product and build.
 _MEASURED: Final = (
     *("version_id", "branch", "hardware_id", "configuration_id", "counterpart", "workload_id", "threads"),
 )

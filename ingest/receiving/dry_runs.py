@@ -21,7 +21,7 @@ from ingest.receiving.reception import known_uploads
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What an upload would have given."""
+    """The outcome of an upload that was only tried."""
 
     format: str
     sha256: str

@@ -28,15 +28,15 @@ from ingest.receiving.records import decide
 
 logger = logging.getLogger(__name__)
 
-# What a file may call by a name.
+# Fields that a file may name.
 _NAMES = ("product", "version", "build", "hardware", "configuration", "counterpart", "workload")
-# What is wrong with a file, and not with the one who sent it or with us.
+# Faults of a file, and not of its sender or of ours.
 REFUSALS = (FormatError, RecordError, DataError)
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a file says, joined with what is said of it; with ``errors`` it cannot be understood."""
+    """The words of a file, joined with those of its sender; with ``errors`` it cannot be understood."""
 
     format: str = ""
     records: tuple[RunRecord, ...] = ()

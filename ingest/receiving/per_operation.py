@@ -1,4 +1,4 @@
-"""What one operation cost the machine: the means of a run, divided by its throughput."""
+"""The cost of one operation to the machine: the means of a run, divided by its throughput."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

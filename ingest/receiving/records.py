@@ -32,12 +32,12 @@ from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
 from ingest.receiving.sample_times import on_the_time_of_the_run
 
-# What the runs of one file may differ in.
+# Fields in which the runs of one file may differ.
 _NAMED_BY_FILES = ("product", "version", "build", "configuration", "workload")
 _TOLD_APART = (*_NAMED_BY_FILES, "commit", "committed_at", "counterpart", "started_at", "repetition")
 # Counted or measured while the run went on, and so no options of its workload.
 _MEASURED = frozenset({"count", "seconds", "index", "events", "errors", "reconnects"})
-# What a person may say otherwise than the file or its meta.
+# Fields that a person may say otherwise than the file or its meta.
 _TELLABLE = (*_NAMED_BY_FILES, "hardware", "counterpart", "branch", "commit", "started_at")
 _MAX_NAMED = 5
 
@@ -103,7 +103,7 @@ def decide(
 
 @dataclass(frozen=True)
 class _Decision:
-    """What is said of a whole file. ``told_apart`` names what its runs differ in by the file itself.
+    """The words about a whole file. ``told_apart`` names what its runs differ in by the file itself.
 
     ``sampled`` are the columns of interval samples, also of those beside it.
     """
@@ -209,7 +209,7 @@ class _Decision:
 
     @cached_property
     def metrics(self) -> Mapping[str, MetricWishes]:
-        """What is said of metrics by the sender: a field of its own wins over ``meta``."""
+        """Return the words of the sender about metrics: a field of its own wins over ``meta``."""
         said = {**self.meta.fields.get("metrics", {}), **self.metadata.metrics}
         return {name: MetricWishes(**wishes) for name, wishes in said.items()}
 
@@ -346,7 +346,7 @@ class _Decision:
         if isinstance(own, str):
             own = mask_identity(own)
         if name == "counterpart" and own:
-            # As meta says it: one server must not be two counterparts.
+            # The name that meta gives it: one server must not be two counterparts.
             own = " ".join(filter(None, split_product_version(own)))
         if name in self.told_apart:
             return own

@@ -19,7 +19,7 @@ from ingest.receiving.imports import hold, read_again
 from ingest.receiving.parsing import error_of, errors_of
 
 _READABLE = (Upload.State.IMPORTED, Upload.State.REFUSED)
-# Of each upload, in the record of what was done.
+# Fields of each upload in the record of what was done.
 _MAX_RECORDED = 100
 
 _Values = dict[tuple[str, str], tuple[float, float | None, float | None]]
@@ -51,7 +51,7 @@ class ChangedReading:
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """What became of one upload. ``errors`` say why it is not understood."""
+    """The outcome of one upload. ``errors`` say why it is not understood."""
 
     upload: Upload
     outcome: ReimportOutcome

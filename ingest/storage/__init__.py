@@ -1,1 +1,1 @@
-"""Where the bytes of files are kept."""
+"""The stores of the bytes of files."""

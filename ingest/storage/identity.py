@@ -88,7 +88,7 @@ def _learn(storage: Storage) -> None:
     if trouble := _trouble_with_files(storage):
         raise WrongStorageError(trouble)
     with transaction.atomic():
-        # Of two processes that come at once, the second waits here for the row of the first.
+        # If two processes come at once, the second waits here for the row of the first.
         row, is_new = RawStorage.objects.get_or_create(pk=1, defaults={"identity": secrets.token_hex(16)})
         if is_new:
             row.identity = _read(storage) or _write(storage, row.identity)

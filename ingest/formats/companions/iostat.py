@@ -88,7 +88,7 @@ def parse(source: Source) -> CompanionReport:
 
 @dataclass
 class _Report:
-    """What iostat printed of one interval, beginning at a line. ``columns`` are those of its devices."""
+    """The output of iostat for one interval, beginning at a line. ``columns`` are those of its devices."""
 
     line: int
     clock: int | None = None

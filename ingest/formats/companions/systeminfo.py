@@ -1,4 +1,4 @@
-"""What machines say of themselves in ``Key: value`` lines.
+"""The words of machines about themselves in ``Key: value`` lines.
 
 That is systeminfo of Windows, hostnamectl and ``/etc/os-release`` of Linux, sw_vers and system_profiler of
 macOS.

@@ -295,7 +295,7 @@ class _Log:
         is_bare = self.executions[-1].is_bare
         if row := table.row_of(line):
             if self._is_apart and is_bare and table.rows:
-                # What stands between rows may tell them apart.
+                # A text between rows may tell them apart.
                 self._strays.append((number, line))
                 return True
             table.rows.append((number, row))

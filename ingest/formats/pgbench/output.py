@@ -119,7 +119,7 @@ class Statement:
 
 @dataclass(slots=True)
 class Script:
-    """What is printed of one script: name and numbers where there are several, statements where asked for."""
+    """The output for one script: name and numbers where there are several, statements where asked for."""
 
     statistics: Statistics
     name: str = ""
@@ -150,7 +150,7 @@ class PgbenchReport:
 
 @dataclass(slots=True)
 class PgbenchOutput:
-    """What one pgbench printed. ``failures`` come with their lines; ``last_line`` is the last of its own.
+    """The output of one pgbench. ``failures`` come with their lines; ``last_line`` is the last of its own.
 
     ``line`` is its first. ``ticks`` are its progress lines: a cell for each of ``columns``, seconds first.
     """

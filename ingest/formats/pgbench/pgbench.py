@@ -58,7 +58,7 @@ _OPTIONS = {
 }
 _RATE = re.compile(r"(?<!\S)(?:-R|--rate)[ =]?([0-9]+(?:\.[0-9]+)?)(?!\S)")
 
-# What speaks PostgreSQL's protocol and is another product often says so: 11.2-YB-2024.2, 13.0.0.
+# Another product that speaks PostgreSQL's protocol often says so: 11.2-YB-2024.2, 13.0.0.
 _POSTGRESQL = re.compile(
     r"[0-9]\.[0-9]+(?:\.[0-9]+)?|[1-9][0-9]+\.[0-9]+|[0-9.]+(?:devel|(?:alpha|beta|rc)[0-9]+)"
 )
@@ -119,7 +119,7 @@ def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """What a complete report says of the run as a whole.
+    """The words of a complete report about the run as a whole.
 
     Of a report whose beginning is missing, the number of clients and of transactions may be None.
 
@@ -309,7 +309,7 @@ def _missing_end(report: PgbenchReport) -> str | None:
 def _intervals(output: PgbenchOutput, key: str) -> Iterator[Intervals]:
     """Yield the progress lines, with the columns that this pgbench prints."""
     if output.ticks:
-        # Those of --progress-timestamp begin an interval before the first.
+        # Intervals of --progress-timestamp begin an interval before the first.
         times = [row[0] for row in output.ticks[:2] if row[0] is not None]
         start = 0.0 if times[0] < _MIN_EPOCH else times[0] - (times[-1] - times[0])
         rows = ((round((row[0] or 0.0) - start, 3), *row[1:]) if start else row for row in output.ticks)

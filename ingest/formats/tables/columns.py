@@ -1,4 +1,4 @@
-"""What each column of a table is: a fact of its runs, a metric, a setting, or nothing that is kept.
+"""The role of each column of a table: a fact of its runs, a metric, a setting, or nothing that is kept.
 
 A column of numbers that is neither a fact nor a known metric is a setting where its head says so: by the name
 of a server variable (``innodb_buffer_pool_size``), by *(setting)* behind its name, or by a word of settings
@@ -52,7 +52,7 @@ _IDENTITY = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"\s*[0-9]{1,9},[0-9]{1,9}\s*")
 _SAID_SETTING = re.compile(r"\s*\((?:setting|parameter)\)", re.IGNORECASE)
-# What a server is told; innodb_rows_read is what it did.
+# Settings of a server; innodb_rows_read counts its work.
 _SERVER_LIMIT = re.compile(
     r"max_\w+|min_\w+|\w+_(?:threads|connections|buffers|workers|instances|capacity|method)"
 )

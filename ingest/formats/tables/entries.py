@@ -13,7 +13,7 @@ _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """What one line or one cell tells of a run, whose key is still empty."""
+    """The facts of a run from one line or one cell; its key is still empty."""
 
     line: int
     run: ParsedRun
@@ -89,7 +89,7 @@ def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
     ]
 
 
-# What names a run, apart from its repetition and its time.
+# Facts that name a run, apart from its repetition and its time.
 identity = attrgetter(
     "workload", "column", "product", "version", "build", "configuration", "counterpart", "threads"
 )

@@ -1,4 +1,4 @@
-"""What a name over a column means, before the numbers below it are looked at."""
+"""The meaning of a name over a column, before the numbers below it are looked at."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -98,7 +98,7 @@ HINT = re.compile(
     r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th|sekunde|antwortzeit|perzentil",
     re.IGNORECASE,
 )
-# What tools beside a benchmark do not print in columns of their own.
+# Words that tools beside a benchmark do not print in columns of their own.
 _OF_BENCHMARKS = re.compile(r"qps|tps|events_per_s|ops_per_s|nopm|tpm|throughput|(?:\w+\.)?latency_\w+")
 _NAMING = frozenset({"workload", "product", "server", "version", "configuration"})
 
@@ -122,7 +122,7 @@ class ColumnHead:
 
     @property
     def own(self) -> Metric | None:
-        """What it would be as a metric of the project's own."""
+        """The column as a metric of the project's own."""
         return own_metric(self.text)
 
     @property
@@ -132,7 +132,7 @@ class ColumnHead:
 
     @property
     def is_derived(self) -> bool:
-        """Whether the numbers below are computed from others: ``Improvement (%)``, ``TPS/$``."""
+        """Tell whether the numbers below are computed from others: ``Improvement (%)``, ``TPS/$``."""
         if self.meaning is not None or self.named is not None:
             return False
         return is_quotient(self.text) or _DERIVED.fullmatch(in_english(self.text)) is not None

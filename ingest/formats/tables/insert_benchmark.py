@@ -33,7 +33,7 @@ def _own(name: str, unit: str, direction: Direction = UNKNOWN) -> Metric:
 
 _TAG = "tag"
 _INSERTS, _QUERIES = "ips", "qps"
-# Of a machine that does more because the server does more, nobody says which way is better.
+# If a machine does more because the server does more, nobody says which way is better.
 _METRICS = {
     _INSERTS: _own("inserts_per_s", "1/s", HIGHER),
     _QUERIES: Metric("qps"),

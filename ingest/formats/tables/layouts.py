@@ -468,7 +468,7 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
             "or send the table as CSV",
             misplaced[0],
         )
-    # Where every name ends in as many numbers, none of them can be a value: there would be too many.
+    # If every name ends in as many numbers, none of them can be a value: there would be too many.
     counts = {min(_cells_at_end(words), len(words) - 1) for _, words in rows}
     if misplaced and len(counts) > 1 and max(counts) > width:
         raise FormatError(

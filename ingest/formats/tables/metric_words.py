@@ -1,4 +1,4 @@
-"""What people write for metrics, in titles, heads and units: ``response time, 95th percentile (ms)``."""
+"""The words of people for metrics, in titles, heads and units: ``response time, 95th percentile (ms)``."""
 
 import math
 import re
@@ -80,7 +80,7 @@ _PHRASE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# What stands bare beside such a word: lat_95, latency 99.
+# Numbers that stand bare beside such a word: lat_95, latency 99.
 _RANKS_OF_TIMES = frozenset({"50", "75", "90", "95", "99", "99.9", "99.99"})
 _LATENCY_WORDS = frozenset({"lat", "latency", "latencies", "response", "time", "times", "rt"})
 _STATISTIC_BESIDE = re.compile(

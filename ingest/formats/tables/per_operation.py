@@ -1,4 +1,4 @@
-"""What an operation costs: figures of vmstat and iostat over the rate of operations, as scripts print them.
+"""The cost of an operation: figures of vmstat and iostat over the rate of operations, as scripts print them.
 
 Either of one run, as two small tables without a name, or of many runs: blocks with the name of a workload
 and a row for each build (``dbms``), and behind it the same once more, relative to the first row.
@@ -29,7 +29,7 @@ _METRICS: dict[str, tuple[str, str, Direction]] = {
     "wKB/o": ("write_kb_per_op", "kB/op", LOWER),
     "o/s": ("ops_per_s", "1/s", HIGHER),
 }
-# What a cost was computed from, and how much larger the unit of that is.
+# The source of a cost, and how much larger the unit of that is.
 _COMPUTED_FROM = {
     "cpu/o": ("cpu/s", 1),
     "cs/o": ("cs/s", 1),

@@ -32,7 +32,7 @@ _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
 _GO_TPC = frozenset({"Prefix", "Operation"})
 _LIST = re.compile(r"\s*\[\s*(?=\{)")
 _NUMBERS = frozenset({"threads", "repetition", "count", "seconds", "value"})
-# What may be said once for all measurements; other facts of the file, such as its "version", are not theirs.
+# Facts that may be said once for all measurements; others, such as the "version" of the file, are not theirs.
 _SHARED = frozenset({"unit", "threads"})
 _SAYS_METRIC = re.compile(r'"(?:unit|metric)"\s*:\s*"([^"\\]{1,80})"')
 _ROW = re.compile(r'"\s*:\s*(?=\{\s*"[^"\\]{1,200}"\s*:\s*(?:[0-9]|null|"))')

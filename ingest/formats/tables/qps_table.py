@@ -28,7 +28,7 @@ from ingest.formats.tables.table import Table, TableRow, title_fact
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
 _JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
-# What pages print in names for a hyphen, which a copied table keeps.
+# Signs that pages print in names for a hyphen, which a copied table keeps.
 _TYPESET_HYPHEN = re.compile(r"[\u2010\u2011]|(?<=\w)[\u2012\u2013](?=\w)")
 _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 

@@ -50,7 +50,7 @@ _SWITCHES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """What was found in one table: the runs, their keys still empty, and what their sender should know."""
+    """The contents of one table: the runs, their keys still empty, and what their sender should know."""
 
     entries: tuple[RunEntry, ...]
     warnings: tuple[str, ...]
@@ -106,7 +106,7 @@ class _Reading:
         for columns in self._parts.values():
             for column in columns:
                 _check_commas(self.table, column.index)
-        # What is said of a whole row, beside figures of parts, belongs to no run.
+        # A figure of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
             self._parts.pop(("", None), None)
         self.configuring = tuple(
@@ -270,7 +270,7 @@ class _RowCells:
         if (value := self.fact("value")) is not None:
             metric = self._named_metric()
             found.append(metric.reading(self._most_exact(metric, value), self.line))
-        # Of a row without any figure its own warning is told.
+        # A row without any figure has a warning of its own.
         self.reading.missing += without if found else []
         return tuple(found)
 
@@ -439,7 +439,7 @@ class _RowCells:
                 options[column.name] = self._plain(cell)
             elif column.role is ColumnRole.NOTE or column.index in self.reading.named_by_texts:
                 plain = self._plain(cell)
-                # What was counted is no option of the workload; options are whole numbers and texts.
+                # A count is no option of the workload; options are whole numbers and texts.
                 options[column.name] = plain if isinstance(plain, str) else float(plain)
         return options
 

@@ -43,7 +43,7 @@ _COMPLETE = "ALL VIRTUAL USERS COMPLETE"
 _BEGUN, _NEXT, _CLOSED = "(a run begins)", "(another result follows)", "(a run ends)"
 
 _DRIVERS = ("", "pg_", "mysql_", "maria_", "mssqls_", "db2_")
-# What tells one workload from another. Users, passwords, hosts and ports are left where they are.
+# Options that tell one workload from another. Users, passwords, hosts and ports are left where they are.
 _OPTIONS = {"count_ware": "option.warehouses"} | {
     name: f"option.{name}"
     for name in (
@@ -61,7 +61,7 @@ class _Texts:
 
     def __init__(self) -> None:
         self.is_created = self.is_running = self.has_result = self.is_complete = False
-        # Of a profile of times: whether it is open, of all users together, and within a procedure.
+        # The state of a profile of times: whether it is open, of all users together, and within a procedure.
         self.in_profile = self.in_summary = self.in_procedure = False
         self.is_called = True
 
