@@ -996,7 +996,7 @@ def _fields_of_commit(given: dict[str, str], in_meta: set[str]) -> dict[str, str
             note_once("the checkout is detached and names no branch: say --branch, or it is a release")
     else:
         job = job_of(os.environ)
-        # Of another commit than the one that was named, CI knows nothing.
+        # CI knows nothing of another commit than the one that was named.
         if (
             not job
             or "commit" in in_meta

@@ -1,4 +1,4 @@
-"""What a picture is made of, whatever format it is written in. Lengths are in points, from the top left."""
+"""The shapes of a picture, whatever format it is written in. Lengths are in points, from the top left."""
 
 import math
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from benchdash.results.place import Place
 from benchdash.results.points import Point, histories
 
 MAX_GROUPS: Final = 5
-"""So many groups before and after a change tell both levels of a counter."""
+"""The groups before and after a change that tell both levels of a counter."""
 MIN_MOVE: Final = 0.03
 """Counters that moved by less are not worth telling."""
 COSTS: Final = "Cost per operation"

@@ -1,4 +1,4 @@
-"""What happened to an incident, in words: the same on its page and in the API."""
+"""Events of an incident in words: the same on its page and in the API."""
 
 from datetime import datetime
 

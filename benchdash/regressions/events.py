@@ -1,4 +1,4 @@
-"""What happened to incidents: written here, read by pages and by ``alerts``."""
+"""Events of incidents: written here, read by pages and by ``alerts``."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an incident says in one line: the same words on every page and in every mail."""
+"""The headline of an incident: the same words on every page and in every mail."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -117,7 +117,7 @@ class Incident(models.Model):
 
     @property
     def subject(self) -> str:
-        """What it is about: ``MariaDB main``, or the machine where it concerns no single product.
+        """The subject: ``MariaDB main``, or the machine where it concerns no single product.
 
         Of a silence of one job, both: ``MariaDB main on bench-03``, with its workload if it is of one.
         So of a control, which tells of its machine.
@@ -183,7 +183,7 @@ class IncidentEvent(models.Model):
 
 
 class Silence(models.Model):
-    """What stopped to report, of an incident of kind ``silence``.
+    """The reporter that stopped, of an incident of kind ``silence``.
 
     A machine as a whole has ``hardware`` alone; a job has a place without a workload; a series of runs has
     both. It used to report every ``cadence_s`` seconds. ``ended_at`` is when it reported again.
@@ -279,7 +279,7 @@ class ChangePoint(models.Model):
 
     @property
     def is_regression(self) -> bool:
-        """Whether it is for the worse; where nobody has said the direction, it is neither."""
+        """Tell whether it is for the worse; without a direction it is neither."""
         return self.series.has_direction and self.is_fall == self.series.higher_is_better
 
     @property

@@ -1,4 +1,4 @@
-"""What can be seen of some runs: a curve, a history, a comparison with the version before them."""
+"""Views of some runs: a curve, a history, a comparison with the version before them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from benchdash.results.version_places import MeasuredPlace, nearest_version
 
 @dataclass(frozen=True)
 class Outlook:
-    """What can be seen of runs at the place where most of them were measured.
+    """Views of runs at the place where most of them were measured.
 
     ``columns`` are their versions there, in order, and ``curves`` those with two thread counts of a workload
     or more, whoever sent them. ``workloads`` are names by id, in order of names. ``neighbour`` is the nearest
@@ -40,7 +40,7 @@ class Outlook:
 
     @property
     def has_history(self) -> bool:
-        """Whether two versions of the place or more have one of the workloads."""
+        """Tell whether two versions of the place or more have one of the workloads."""
         return len(self.columns) > 1 or self.neighbour is not None
 
 

@@ -33,7 +33,7 @@ MIN_CONFIDENCE = "min_confidence"
 SILENT_METRICS = "silent_metrics"
 """Metrics whose changes are drawn and make no incident."""
 FORMER_RULE = "former_rule"
-"""What the options of the rule were before they were last changed."""
+"""The options of the rule before they were last changed."""
 
 DEFAULT_ROW_MARGIN: Final = 0.10
 DEFAULT_MEAN_MARGIN: Final = 0.03

@@ -218,7 +218,7 @@ def change_rule(project: Project, rule: Mapping[str, object], *, by: Viewer) -> 
     _apply_rule(after, evidence)
 
 
-# What a rule asks of a change point.
+# The conditions of a rule on a change point.
 _JUDGED = (
     *("incident_id", "state", "quiet", "historical", "before", "after", "change", "confidence"),
     *("series__metric", "series__direction"),
@@ -532,7 +532,7 @@ def _as_stored(change_point: ChangePoint) -> list[object]:
 
 def _read(place: Place) -> dict[int, History]:
     """Read the histories of a place as far as they are in order, its scaling curves computed anew."""
-    # What is derived hangs on runs, so that none may go away meanwhile.
+    # Derived rows hang on runs, of which none may go away meanwhile.
     hold_results(Project(pk=place.project_id), alone=False)
     histories = whole_histories(place)
     stored = list(place.series().filter(is_derived=True))
@@ -657,7 +657,7 @@ def _describe(change_point: ChangePoint, found: Finding, *, news_since: datetime
     change_point.before, change_point.after, change_point.change = shift.before, shift.after, shift.change
     change_point.confidence = shift.confidence
     family = shift.family
-    # Of counts there is no scatter in per cent.
+    # Counts have no scatter in per cent.
     own_noise = None if shift.change is None else history.noise
     change_point.noise = family.noise if family else own_noise
     change_point.family_size = family.series if family else None

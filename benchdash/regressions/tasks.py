@@ -37,7 +37,7 @@ def recompute_all() -> None:
 @shared_task
 def recompute_product(product_id: int) -> None:
     for _ in services.recompute(product_id=product_id):
-        # What came in meanwhile does not wait for the work of the night.
+        # Results that came in meanwhile do not wait for the work of the night.
         services.analyse_touched()
 
 

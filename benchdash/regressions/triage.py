@@ -1,4 +1,4 @@
-"""What people do about incidents: state, assignee, reason, snooze, bug, comments."""
+"""Acts of people on incidents: state, assignee, reason, snooze, bug, comments."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MAX_TOGETHER: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a person does about incidents; it has the same name on buttons, in histories and in the API.
+    """An act of a person on incidents; it has the same name on buttons, in histories and in the API.
 
     ``request`` has a place for its object; ``done`` follows what it was done to.
     """
@@ -118,7 +118,7 @@ def comment(incident: Incident, *, by: Viewer, text: str) -> Comment:
 # --- undoing ----------------------------------------------------------------------------------------------
 
 Decided = dict[str, Any]
-"""What was decided of an incident at some time, as JSON: its id, and the fields that ``triage`` sets."""
+"""The decisions about an incident at some time, as JSON: its id, and the fields that ``triage`` sets."""
 
 
 def decided(incident: Incident) -> Decided:

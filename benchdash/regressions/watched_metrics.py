@@ -105,14 +105,14 @@ class SmallestChange:
     def is_reached(self, before: float, after: float, *, change: float) -> bool:
         """Tell whether a change between two levels matters; ``change`` is it as a share of the speed."""
         return (self.relative is None or abs(change) >= self.relative) and (
-            # What decimals leave of 0.95 - 0.94 is a little less than 0.01.
+            # Binary fractions make 0.95 - 0.94 a little less than 0.01.
             self.absolute is None or abs(after - before) >= self.absolute * (1 - 1e-9)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class MetricRules:
-    """What a project says of metrics, by their names; what it does not say is as by default."""
+    """The words of a project about metrics, by their names; others have their defaults."""
 
     said: Mapping[str, ProjectMetric] = field(default_factory=dict)
 

@@ -204,7 +204,7 @@ def relative_axis(reference: str, direction: str) -> dict[str, Any]:
 
 
 def log_is_better(values: Sequence[float]) -> bool:
-    """Whether positive values span more than a decade, so that a linear axis would flatten most of them."""
+    """Tell whether positive values span more than a decade, which a linear axis would flatten."""
     return bool(values) and min(values) > 0 and max(values) / min(values) > _DECADE
 
 

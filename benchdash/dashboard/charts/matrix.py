@@ -22,7 +22,7 @@ from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.readings import HIGHER, LOWER, Direction
 
 Link = Callable[[Sequence[Row], int | None], str]
-"""Where a click leads from the cell of a column (None: the base) in some rows of one workload."""
+"""The address behind the cell of a column (None: the base) in some rows of one workload."""
 
 Values = Literal["relative", "absolute", "both"]
 Order = Literal["name", "last", "worst"]
@@ -75,7 +75,7 @@ class MatrixRow:
 
     @property
     def is_part(self) -> bool:
-        """Whether it stands under the row of its workload."""
+        """Tell whether it stands under the row of its workload."""
         return self.folds == 0
 
     @property
@@ -130,7 +130,7 @@ class Matrix:
 
     @property
     def shares_threads(self) -> bool:
-        """Whether every row is of the same one thread count, which then need not stand in each."""
+        """Tell whether every row is of the same one thread count, which then need not stand in each."""
         return len(self.rows) > 1 and len({(row.folds, row.threads) for row in self.rows}) == 1
 
 

@@ -46,7 +46,7 @@ _TAG: Final = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True)
 class PictureWishes:
-    """What is wished of a picture: its size in points and its theme."""
+    """The wishes for a picture: its size in points and its theme."""
 
     width: int
     height: int

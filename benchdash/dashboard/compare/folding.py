@@ -1,4 +1,4 @@
-"""What did not change stands folded: which rows, under which words, and what would tell more of them."""
+"""Rows that did not change stand folded: which rows, under which words, and what would tell more of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -45,7 +45,7 @@ class MatrixSource:
 
     @property
     def headline(self) -> str:
-        """What is said above a table in which nothing can be judged; else empty."""
+        """The sentence above a table in which nothing can be judged; else empty."""
         called = [self.base.name, *(head.name for head in self.heads)]
         return SingleSessions.of(self.table.rows, called).headline if self.table else ""
 

@@ -1,4 +1,4 @@
-"""What to look at next after an upload: pages that show its runs, and what would be needed for others."""
+"""The next steps after an upload: pages that show its runs, and what would be needed for others."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

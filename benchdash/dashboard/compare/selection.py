@@ -61,7 +61,7 @@ class Presentation:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """As query parameters, nothing for what is so by itself."""
+        """Return query parameters, none for a default."""
         said = [("values", "relative" if self.relative else ""), ("axis", self.scale)]
         return [(name, value) for name, value in said if value]
 
@@ -130,12 +130,12 @@ class Selection:
 
     @property
     def versions(self) -> Mapping[str, str | Sequence[str]]:
-        """As query parameters: the versions and the reference, or what stands in their place."""
+        """Return query parameters: the versions and the reference, or what stands in their place."""
         raise NotImplementedError
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """As query parameters: what no filter says."""
+        """Return query parameters: the choices that no filter says."""
         return []
 
     def address(self, path: str, **changes: str | Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from benchdash.regressions.comparison.default_columns import PlaceNames
 from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
-# What chooses versions in the addresses of the pages, and what looks for them.
+# Parameters that choose versions in the addresses of the pages, and one that looks for them.
 _ASKED: Final = ("v", "base", "against")
 _SEARCHED: Final = ("find", "find_base", "find_against")
 MAX_SEARCH_LENGTH: Final = 200

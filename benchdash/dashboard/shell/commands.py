@@ -10,7 +10,7 @@ from django.conf import settings
 
 from benchdash.accounts.access import Viewer
 
-# What the file is said to be, until somebody says otherwise.
+# The words about the file, until somebody says otherwise.
 EXAMPLE_FILE: Final = "result.txt"
 EXAMPLE: Final = {
     "product": "MariaDB",

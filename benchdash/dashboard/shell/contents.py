@@ -1,4 +1,4 @@
-"""What a page shows at an address, for who draws it elsewhere: in an article, or in a page of others."""
+"""The contents of a page at an address, for who draws it elsewhere: in an article, or in a page of others."""
 
 from copy import copy
 from typing import Any

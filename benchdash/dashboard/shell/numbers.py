@@ -27,7 +27,7 @@ __all__ = ["NOTHING", "NO_BREAK", "change", "count", "counted", "metric_name", "
 __all__ += ["plus_minus", "quantity", "ratio", "share", "short_metric_name", "unit_words"]
 __all__ += ["LEVELS", "ago", "axis_title", "direction_words", "exact_time", "level", "ratio_level", "sign"]
 
-# Where a change gets the next of the four levels of colour, as a share.
+# The shares at which a change gets the next of the four levels of colour.
 LEVELS: Final = (0.02, 0.05, 0.10, 0.20)
 
 _DIRECTIONS: Final[dict[str, str]] = {

@@ -46,7 +46,7 @@ class ProjectPage:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the viewer may see ratios alone."""
+        """Tell whether the viewer may see ratios alone."""
         return not self.viewer.may_see_absolute(self.project)
 
     @property
@@ -55,7 +55,7 @@ class ProjectPage:
 
     @property
     def may_write(self) -> bool:
-        """Whether the viewer writes articles."""
+        """Tell whether the viewer writes articles."""
         return self.may(Scope.TRIAGE)
 
     @property
@@ -149,7 +149,7 @@ def _for_viewer(view: _View[P], *, relative: bool = False) -> Callable[..., Http
 
 
 Context = Callable[[HttpRequest, ProjectPage], dict[str, Any]]
-"""What the template of a page is given."""
+"""Return the context of the template of a page."""
 
 
 def content_page(

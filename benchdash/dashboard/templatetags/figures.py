@@ -16,7 +16,7 @@ from benchdash.results.wording import COUNTERPART, metric_at_start
 
 register = template.Library()
 
-# What a state means beside its word: a tone for the colour, and a sign for those who see none.
+# The meaning of a state beside its word: a tone for the colour, and a sign for those who see none.
 # Other states are plain.
 _TONES: Final = {
     **dict.fromkeys(("regression", "worse"), ("worse", "▼")),

@@ -67,7 +67,7 @@ def _coloured(text: str, speed: float | None, side: str, state: str) -> str:
     """Write a figure; a suspicion has an outline in place of the colour of a verdict."""
     if not text:
         return numbers.NOTHING
-    # What rose from zero has no size in per cent, and the palest ground.
+    # A rise from zero has no size in per cent, and the palest ground.
     level = f"level-{side}-1" if speed is None else f"level-{numbers.level(speed, HIGHER, side)}"
     return format_html(
         '<span class="change {}">{}{}</span>',

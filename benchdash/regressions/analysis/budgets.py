@@ -15,7 +15,7 @@ from benchdash.results.place import Place
 
 BENCHMARK_ALARMS: Final = 8
 BENCHMARK_LOOKS: Final = 10_000
-"""What stands in for a project's own null runs: published synthetic series (docs/statistics.md)."""
+"""A substitute for a project's own null runs: published synthetic series (docs/statistics.md)."""
 
 MAX_NULL_RUNS: Final = 8
 SURE: Final = 0.95

@@ -1,4 +1,4 @@
-"""What was switched where a level changed, in a sentence."""
+"""The settings that were switched at a change of level, in a sentence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -38,7 +38,7 @@ def cause_of(change_points: Iterable[ChangePoint], switches: Switches) -> str:
 
 def in_words(switched: Sequence[Difference]) -> str:
     """``slow_query_log was switched on and long_query_time was set to 0``."""
-    # What is on or off tells more than values.
+    # A switch that is on or off tells more than values.
     said = [_said(one) for one in sorted(switched, key=lambda one: not _is_of_a_switch(one))]
     more = len(said) - MAX_NAMED
     if more > 0:

@@ -16,7 +16,7 @@ from benchdash.results.place import Place
 from benchdash.results.points import group_name, moment
 
 SAME_CAUSE_WITHIN: Final = 2
-"""Where no range is known, a level begins within a group or two of its first one; machines skip commits."""
+"""Without a known range a level begins within a group or two of its first one; machines skip commits."""
 MIN_REGAINED: Final = 0.6
 """A loss has recovered where so much of it was regained, or all but the noise."""
 _SAME_LEVEL: Final = 0.25
@@ -237,7 +237,7 @@ def _of_one_way(ranked: Iterable[tuple[int, ChangePoint]], ranks: Ranks) -> list
     placed = [(ranks.range_of(one, rank), one) for rank, one in ranked]
     placed.sort(key=lambda pair: (not pair[0].is_known, pair[0].is_known and pair[0].width, pair[0].seen))
     for range_, one in placed:
-        # What is derived of a scaling curve is looked at apart, and may be put a group beside.
+        # Figures derived of a scaling curve are looked at apart, and may be put a group beside.
         is_placed = range_.is_known and not one.series.is_derived
         alone = Cluster(
             kind=_kind(one),

@@ -1,4 +1,4 @@
-"""What the control of a machine measured in the sessions of a place: how fast the machine was."""
+"""The figures of the control of a machine in the sessions of a place: how fast the machine was."""
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import historical_after
 
 MIN_BACK: Final = 5
-"""So many of the newest groups have regained what was lost where a drift has ended."""
+"""The newest groups that have regained the loss if a drift has ended."""
 _MIN_LEFT: Final = 0.5
 """A drift of which a later look finds less than this share was none."""
 _FIELDS: Final = (

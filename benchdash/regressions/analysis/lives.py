@@ -21,13 +21,13 @@ _State = Incident.State
 SPREAD_FACTOR: Final = 2
 """An incident has spread when so many times the series are confirmed that people were last told of."""
 MIN_SPREAD: Final = 3
-"""So many more series are confirmed at least when an incident has spread on the same machines."""
+"""The least number of series more that are confirmed when an incident has spread on the same machines."""
 _TELLS_SIZE: Final = (_What.CONFIRMED, _What.RETURNED, _What.SPREAD)
 _SAID_BY_PEOPLE: Final = (
     *("state", "assignee_id", "reason", "bug"),
     *("snoozed_until", "snoozed_until_version"),
 )
-# What a part that splits off takes along.
+# Fields that a part that splits off takes along.
 _SAID: Final = (*_SAID_BY_PEOPLE, "recovered_by_id", "remaining", "folded_into_id")
 
 

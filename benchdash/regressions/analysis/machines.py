@@ -32,7 +32,7 @@ _What = IncidentEvent.What
 _Status = Incident.Status
 
 MAX_STEPS: Final = 60
-"""Of so many steps of a machine, the newest, it is asked whether the machine made them."""
+"""The number of the newest steps of a machine of which it is asked whether the machine made them."""
 MAX_CHANGE_POINTS: Final = 2000
 MAX_GAP: Final = timedelta(days=14)
 """A change between runs further apart tells too little of when it happened."""
@@ -129,7 +129,7 @@ def explain_by_machines(project_id: int, hardware_ids: Collection[int], *, quiet
     as another. Repeatable; a constant number of statements for each machine.
     """
     for hardware_id in sorted(hardware_ids):
-        # Of two products that are looked at at once, the later one sees what the earlier one found.
+        # If two products are looked at at once, the later one sees what the earlier one found.
         hold(_LOCK, hardware_id)
         _explain(project_id, hardware_id, quiet=quiet)
 
@@ -204,7 +204,7 @@ def _steps(hardware_id: int) -> tuple[list[_Step], datetime | None]:
     incidents: dict[int, Incident] = {}
     for one in found:
         incident = incidents.setdefault(one.incident_id or 0, one.incident)  # type: ignore[arg-type]
-        # Of a loss that returned only the last time.
+        # Only the last time of a loss that returned counts.
         if one.run.started_at >= incident.started_at - MAX_GAP:
             of_incident[incident.pk].append(one)
     steps = [
@@ -369,7 +369,7 @@ def _describe(incident: Incident, group: _Group) -> list[IncidentEvent]:
         events.append(event(incident, _What.CONFIRMED))
         incident.confirmed_at = timezone.now()
     if incident.pk:
-        # What people say about it meanwhile stays.
+        # Words of people about it stay meanwhile.
         incident.save(update_fields=_FOUND)
     else:
         incident.save()

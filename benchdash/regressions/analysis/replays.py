@@ -1,4 +1,4 @@
-"""What a rule would have raised: the stored change points of a project's last year, judged anew.
+"""The incidents that a rule would have raised: the change points of a project's last year, judged anew.
 
 Exact, because every rule only leaves out some of what detection stored (``options.IncidentRule``). A change
 is judged by the figures that it has now; what was withdrawn counts by those that it had, for people were told

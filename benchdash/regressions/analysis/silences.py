@@ -1,4 +1,4 @@
-"""What used to report and stopped: a machine, a job or one workload of a job is one incident, the widest.
+"""Reporters that stopped: a machine, a job or one workload of a job is one incident, the widest.
 
 A run is missed when it was due (``benchdash.results.cadence``) and nothing came. Something is silent when two
 runs in a row were missed, and the results of the second one would be in: one late night is no incident.
@@ -24,11 +24,11 @@ from benchdash.regressions.options import branch_origins, historical_after
 from benchdash.results.cadence import Cadence, Reporter, reporters
 
 MIN_SPAN: Final = timedelta(days=14)
-"""What reported for a shorter time may have ended as it was meant to, like the branch of a pull request."""
+"""A reporter of a shorter time may have ended as it was meant to, like the branch of a pull request."""
 MIN_ARRIVALS: Final = 3
 """Results that came in on fewer occasions are an archive that was imported."""
 MIN_SILENCE: Final = timedelta(days=1)
-"""So long after the first run that was missed nothing is silent yet, however often it used to report."""
+"""The time after the first missed run in which nothing is silent yet, however often it used to report."""
 
 _LOCK = "silences of project"
 _MAX_MARGIN_S: Final = 6 * 3600.0
@@ -42,7 +42,7 @@ _What = IncidentEvent.What
 
 
 class ReportingPart(NamedTuple):
-    """What may be silent, by the columns of ``Silence``: a machine, a product on it, a job, a workload."""
+    """Reporters by the columns of ``Silence``: a machine, a product on it, a job, a workload."""
 
     hardware_id: int
     product_id: int | None = None
@@ -64,7 +64,7 @@ class ReportingPart(NamedTuple):
 
     @property
     def levels(self) -> list["ReportingPart"]:
-        """What it belongs to, the widest first, itself last."""
+        """The reporters that it belongs to, the widest first, itself last."""
         product = ReportingPart(self.hardware_id, self.product_id)
         stream = product._replace(branch=self.branch, line=self.line)
         return list(dict.fromkeys([ReportingPart(self.hardware_id), product, stream, self.job, self]))

@@ -23,7 +23,7 @@ from benchdash.results.versions import parse_version
 MAX_CANDIDATES: Final = 20
 _SHORT_COMMIT: Final = 10
 _OF_VERSION: Final = frozenset({"product", "version", "build", "commit"})
-# Where runs name their column, in the order of MeasuredPlace.
+# The fields of runs that name their column, in the order of MeasuredPlace.
 _OF_RUN: Final = (
     "version",
     "branch",

@@ -193,7 +193,7 @@ class SingleSessions:
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing can be judged."""
+        """Tell whether nothing can be judged."""
         return 0 < self.compared == self.blind
 
     @property

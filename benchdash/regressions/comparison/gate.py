@@ -151,7 +151,7 @@ def _what(series: Series) -> _What:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What one series has of the subject, what it is held against, and the history that tells its noise."""
+    """The subject in one series, its base, and the history that tells its noise."""
 
     series: Series
     group: Point

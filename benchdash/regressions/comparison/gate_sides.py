@@ -1,4 +1,4 @@
-"""What a gate is asked about and what it is held against: a commit, a release, a branch or a pull request."""
+"""The subject of a gate and its base: a commit, a release, a branch or a pull request."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from benchdash.results.pull_requests import MAX_DIGITS, PREFIX, branch_of, is_of
 from benchdash.results.queries import ids_called
 from benchdash.results.versions import COMMIT, parse_version
 
-# Of a branch, to find its newest commit: those with the newest time, or that came in last.
+# The newest commit of a branch is the one with the newest time, or that came in last.
 _MAX_NEWEST: Final = 200
 _SHOWN_DIGITS: Final = 10
 _KINDS: Final = ("commit", "version", "branch")
@@ -31,7 +31,7 @@ class GateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. Empty texts and None are what was not said; a ``branch`` of ``""`` means releases.
+    """The question. Empty texts and None were not said; a ``branch`` of ``""`` means releases.
 
     ``commit`` and ``base`` may be the beginning of a commit. ``base`` is a commit, a version or a branch, and
     says which in front (``branch:10.6``) where its text means several. ``workloads``: only these count.

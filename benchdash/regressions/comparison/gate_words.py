@@ -40,7 +40,7 @@ TOO_NOISY: Final = (
     f"Sessions scatter so much that more than {MAX_SESSIONS} would be needed: measure both sides in"
     " turns beside a control, measure on a quieter machine, or set wider margins of the gate."
 )
-"""What helps where more sessions are no help."""
+"""Advice for rows that more sessions do not help."""
 
 _NOT_XML: Final = re.compile(
     "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]"

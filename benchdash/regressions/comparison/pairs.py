@@ -24,7 +24,7 @@ from benchdash.regressions.comparison.version_table import ComparisonTable, comp
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results.models import Run, run_identity
 
-# Of longer texts only the settings are compared.
+# Only the settings of longer texts are compared.
 _MAX_LINES = 2000
 # Runs before, and runs after, that are offered for comparison with one run.
 _MAX_BESIDE = 8

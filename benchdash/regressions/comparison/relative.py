@@ -33,7 +33,7 @@ from benchdash.results.used_units import unit_printed
 from benchdash.results.wording import RATIO
 
 DECIMALS: Final = 2
-"""So many decimals a ratio is shown with."""
+"""The decimals of a ratio on pages."""
 
 MIN_DIGITS: Final = 3
 """A number printed with fewer digits is found again from its ratios."""

@@ -67,7 +67,7 @@ def paired_sessions(cells: Sequence[Cell], rows: Ints, columns: Ints, pairs: Pai
 
 @dataclass(frozen=True, slots=True)
 class BesideControl:
-    """What the speed of the machine, by a control, takes out of the means of cells.
+    """The part of the means of cells that is the speed of the machine, by a control.
 
     ``rows`` tells the rows in which it is known of every session. ``shift`` is what it added to the mean of
     the logs of each cell, and ``rss`` are the squares that it leaves of the means of sessions.

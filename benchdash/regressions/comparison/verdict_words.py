@@ -41,10 +41,10 @@ STARTS_ASSUMED: Final = (
 """Why a comparison is likely at most, and what would mend that."""
 
 MIXED: Final = "mixed"
-"""Of rows that contradict each other, where one verdict is wanted for all of them."""
+"""The verdict of rows that contradict each other, if one is wanted for all of them."""
 
 SESSIONS_TO_TELL: Final = 3
-"""So many sessions of a version tell how much its sessions scatter."""
+"""The sessions of a version that tell how much its sessions scatter."""
 
 _RATHER: Final = "; measuring both in turns beside a control, or on a quieter machine, tells sooner"
 

@@ -78,7 +78,7 @@ MAX_PRIOR_DF = 19
 
 _UNTESTED = (NONE, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK, ASSUMED_START)
 UNTESTED_BASES: Final[frozenset[Basis]] = frozenset(BASES[code] for code in _UNTESTED)
-"""Of these, nothing is known of the scatter between sessions."""
+"""Sources that know nothing of the scatter between sessions."""
 
 _LIKELY_AT_MOST = (WITHIN_SESSION, FORKS, TOOL, ASSUMED_START)
 _VERDICTS: Final[tuple[Verdict, ...]] = (

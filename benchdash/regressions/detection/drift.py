@@ -89,7 +89,7 @@ def find_drift(
     # Steps that were taken for what is a drift hide it from a look within their levels: few are tried first.
     certain = {step - begin for step in expected}.intersection(inside)
     for edges in chain.from_iterable(combinations(inside, number) for number in range(len(inside) + 1)):
-        # Where something else changed, a step is what it seems.
+        # If something else changed, a step is what it seems.
         if not certain.issubset(edges):
             continue
         if _falls(series, starts, edges) and (found := _stretch(series, edges, rivals=inside)):

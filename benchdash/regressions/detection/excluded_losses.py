@@ -36,7 +36,7 @@ Logs = Mapping[Hashable, float]
 
 @dataclass(frozen=True, slots=True)
 class RowSessions:
-    """What was measured of a row, its base, and other levels of its history, which tell of its noise alone.
+    """The figures of a row, its base, and other levels of its history, which tell of its noise alone.
 
     ``min_sd`` is the least scatter that is believed.
     """

@@ -46,7 +46,7 @@ from benchdash.regressions.detection.shifts import MIN_EFFECT, Shift, State, Val
 from benchdash.results.readings import HIGHER, Direction
 
 Key = tuple[Hashable, Hashable]
-"""What was run (workload and threads, in any form) and the metric."""
+"""The workload with its threads, in any form, and the metric."""
 
 MIN_TOLD = 0.1
 """Within its levels no series is trusted to scatter less than this share of its first estimate."""
@@ -477,7 +477,7 @@ def _moved(
     )
     told = np.flatnonzero(np.isfinite(p))
     corrected = adjusted_p(p)
-    # What the search says, and what was measured, the machine's speed included.
+    # The findings of the search, and the figures, the machine's speed included.
     searched, seen = step[told] < 0, (after[told] < before[told]) == (series.signs[told] > 0)
     change = np.abs(after[told] / before[told] - 1)
     # A small error in the slope leaves a rest of a large step of the machine; and medians that hardly move

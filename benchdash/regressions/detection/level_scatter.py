@@ -114,6 +114,6 @@ def _from_first(logs: Floats, is_usable: Bools, levels: Ints) -> Floats:
     most = int(levels.max(initial=0)) + 1
     places = np.arange(len(logs))[:, None] * most + levels
     first = np.zeros(len(logs) * most)
-    # Of several values for one place the last one stays: the earliest point.
+    # The last of several values for one place stays: the earliest point.
     first[places[is_usable][::-1]] = logs[is_usable][::-1]
     return np.asarray(logs - first[places])

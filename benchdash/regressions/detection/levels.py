@@ -101,7 +101,7 @@ def find_boundaries(
         gone = fixed.difference(edges.tolist())
         if not gone:
             break
-        # What a search finds anew was not gone: without this, an opinion could change from look to look.
+        # A change that a search finds anew was not gone: else an opinion could change from look to look.
         fixed -= gone
     found = [
         _boundary(x, kernel.normal_p(float(z[k])), float(left[k]), edges[k : k + 3].tolist(), fixed, placed)

@@ -1,4 +1,4 @@
-"""Where the series of a joint shift began: all at one position, or at several that are a few positions apart.
+"""The beginnings of the series of a joint shift: all at one position, or at several a few positions apart.
 
 Each series is a step from one level to another, plus what all series of a position share (the mood of the
 machine that night), plus noise of its own. The more likely this makes what was measured, the likelier is the
@@ -32,7 +32,7 @@ _NEAR: Final = 2
 # Positions on each side that tell the two levels; those further off may have drifted.
 _AROUND: Final = 20
 _MIN_SD: Final = 1e-6
-# Of the variance of a series: what it has of its own at least, and what it shares with others.
+# Shares of the variance of a series: the least of its own, and that which it shares with others.
 _MIN_OWN: Final = 0.1
 _MIN_MOOD: Final = 0.01
 _ROUNDS: Final = 3
@@ -142,7 +142,7 @@ class _Fit:
         after = (sums[:, -1:] - sums[:, inner]) / np.maximum(counts[:, -1:] - counts[:, inner], 1)
         is_after = np.arange(x.shape[1]) >= inner[:, None]
         levels = np.where(is_after, after[:, :, None], before[:, :, None])
-        # What is left of each row with a step at each place.
+        # The remainder of each row with a step at each place.
         self.left = np.where(present[:, None], values[:, None] - levels, 0.0)
 
     def parts(self, members: Ints, steps: Ints, near: Ints) -> list[Ints]:

@@ -1,4 +1,4 @@
-"""What runs that repeat in a group tell of its scatter, and what more of them would do.
+"""The scatter by runs that repeat in a group, and what more of them would do.
 
 The scatter of a group has up to three parts, each with its own cure: from run to run within a session (more
 runs), from session to session of one group (more sessions), and the rest, which only more groups help.

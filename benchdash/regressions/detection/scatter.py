@@ -228,7 +228,7 @@ def independent(sample: Sampled) -> Sequence[float]:
 
 @dataclass(frozen=True, slots=True)
 class PairedSessions:
-    """What the sessions that both sides of each pair shared tell: ``n`` of them, 0 where there are none.
+    """The evidence of the sessions that both sides of each pair shared: ``n`` of them, 0 for none.
 
     ``means``, shape (2, pairs), are of the logs in these sessions. ``variance`` is that of one side in one
     session beyond what all of a session share, with ``df`` degrees of freedom.

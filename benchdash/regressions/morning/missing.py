@@ -1,4 +1,4 @@
-"""What used to report and did not: silences that go on, and what was due in the night and did not come."""
+"""Reporters that were missed: silences that go on, and what was due in the night and did not come."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence

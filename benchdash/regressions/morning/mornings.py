@@ -22,7 +22,7 @@ _PUT_ASIDE: Final = (Incident.State.EXPECTED, Incident.State.WONTFIX, Incident.S
 
 @dataclass(frozen=True)
 class Morning:
-    """What a person wants to know of a night.
+    """The news of a night for a person.
 
     ``expected`` workloads (each at its place) were due, of which ``ran`` came; ``others`` ran beside them.
     ``new`` incidents were detected or confirmed since the night began, improvements among them; the ``open``

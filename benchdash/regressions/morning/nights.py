@@ -46,7 +46,7 @@ class NightSpan(Enum):
 
 @dataclass(frozen=True)
 class Ran:
-    """What ran since a moment: ``total`` workloads, of which ``came`` of ``due`` were expected.
+    """The workloads that ran since a moment: ``total`` workloads, of which ``came`` of ``due`` were expected.
 
     Without anything ``due`` only the total is known. A project is nightly if it measures branches, or
     anything regularly; others measure releases.
@@ -64,7 +64,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class NightRuns:
-    """What ran in a night: ``late`` and ``came`` were expected, ``others`` ran beside them."""
+    """The workloads that ran in a night: ``late`` and ``came`` were expected, ``others`` ran beside them."""
 
     night: Night
     span: NightSpan
@@ -150,7 +150,7 @@ def _is_late(reporter: Reporter, night: Night) -> bool:
     if cadence is None:
         return False
     times = zip(reporter.starts, reporter.arrivals, strict=True)
-    # What came later still was imported.
+    # Results that came later still were imported.
     delays = [arrival - start for start, arrival in times if 0 <= arrival - start <= cadence.interval_s]
     grace = timedelta(seconds=median(delays[-_RECENT_REPORTS:] or [0.0]) + _SLACK * cadence.interval_s)
     ripe = Night(night.since - grace, night.until - grace)

@@ -39,7 +39,7 @@ MAX_SERIES: Final = 1000
 """Series that are read; of more, those are left out that reported least lately."""
 _MAX_VALUES: Final = 60_000
 _MAX_RUNS_OF_SERIES: Final = 240
-# What did not report for so long is not measured regularly any more.
+# A row that did not report for so long is not measured regularly any more.
 _LATELY: Final = timedelta(days=14)
 # A branch with fewer reports, such as that of a pull request, has no history to look at.
 _MIN_REPORTS: Final = 3
@@ -261,7 +261,7 @@ class _History:
 
     @property
     def is_worth_a_row(self) -> bool:
-        """Whether there are groups; of releases, more than the one that is measured again and again."""
+        """Tell whether there are groups; of releases, more than the one that is measured again and again."""
         return len(self.logs) > (0 if self.series.branch else 1)
 
     @property

@@ -1,4 +1,4 @@
-"""What is open in a project, or in a part of it, in a few words: for a badge."""
+"""The open incidents of a project, or of a part of it, in a few words: for a badge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

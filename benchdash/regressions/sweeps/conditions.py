@@ -17,11 +17,11 @@ from benchdash.regressions.sweeps.values import NOT_SET, Value, in_order, same_t
 Kind = Literal["setting", "parameter", "option", "fact", "name", "pair"]
 
 _KIND_ORDER: Final[Mapping[Kind, int]] = {"setting": 0, "parameter": 1, "option": 2, "name": 3, "fact": 4}
-# What may be asked for.
+# The subjects that may be asked for.
 KINDS: Final = tuple(_KIND_ORDER)
 _SEPARATOR: Final = ":"
 _NOT_KNOWN: Final = "not known"
-# Where no two runs were made under the same conditions, only the newest are compared with all others.
+# If no two runs were made under the same conditions, only the newest are compared with all others.
 _MAX_CANDIDATES: Final = 50
 
 

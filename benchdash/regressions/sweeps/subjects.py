@@ -11,7 +11,7 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.sweeps.conditions import CONFIGURATION, Factor, Kind
 from benchdash.results.points import MeasuredVersion, measured_versions
 
-# What PostgreSQL takes for an id.
+# The range of ids in PostgreSQL.
 _ID: Final = re.compile("[0-9]{1,18}")
 
 

@@ -49,7 +49,7 @@ from benchdash.results.versions import release_line
 
 MAX_VALUES: Final = 24
 _MAX_LENGTH: Final = 300
-# What people vary; facts of machines and names of configurations come along with it.
+# Settings that people vary; facts of machines and names of configurations come along with it.
 _CHOSEN_KINDS: Final = frozenset({"setting", "parameter", "option"})
 
 

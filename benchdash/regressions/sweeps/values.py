@@ -15,7 +15,7 @@ _NUMBER = re.compile(
     r"([-+]?[0-9]{1,18}(?:\.[0-9]{1,9})?(?:e[-+]?[0-9]{1,2})?)\s*([a-zµ%]{0,3})", re.IGNORECASE
 )
 _BYTES: Final = {letter: 1024.0**power for power, letter in enumerate("kmgtpe", 1)}
-# What PostgreSQL writes; beside these a bare number may be pages, or whatever the setting counts in.
+# Units that PostgreSQL writes; beside these a bare number may be pages, or whatever the setting counts in.
 _WORDS: Final = {
     "b": ("bytes", 1.0),
     **{f"{letter}b": ("bytes", size) for letter, size in _BYTES.items()},

@@ -1,4 +1,4 @@
-"""What a signed-in person says of themselves: their name and time zone."""
+"""The words of a signed-in person about themselves: their name and time zone."""
 
 from django import forms
 from django.contrib import messages

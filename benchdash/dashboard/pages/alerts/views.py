@@ -1,4 +1,4 @@
-"""What was mailed, is owed, or cannot be sent."""
+"""Mails that were sent, are owed, or cannot be sent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ class VersionRow:
 
     @property
     def order(self) -> str:
-        """What sorts it in place of its own number; empty for commits of a branch, which have their times."""
+        """The number that sorts it in place of its own; empty for commits of a branch, which have times."""
         if self.version.order:
             return f"as {self.version.order}"
         kind = order_kind(self.version.sort_key)

@@ -38,7 +38,7 @@ class CurvesPresentation(Presentation):
 
     @property
     def look(self) -> list[tuple[str, str]]:
-        """As query parameters, without the thread counts, which are filters."""
+        """Return query parameters, without the thread counts, which are filters."""
         said = [
             ("view", self.shows),
             ("values", self.values),

@@ -118,7 +118,7 @@ def _compared(
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
     tables = _with_curves(compared.tables_of(page, choice, base, workloads, wanted))
     if page.is_relative:
-        # Of ratios neither a plane nor the figures of a curve mean anything.
+        # Neither a plane nor the figures of a curve mean anything for ratios.
         choice = replace(choice, view=replace(choice.view, shows="", values="", fit=False))
     called = names(chosen)
     lines = compared.lines_of(choice.columns)
@@ -176,7 +176,7 @@ def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
 
 @dataclass(frozen=True)
 class _Changes:
-    """What became of a workload in all its metrics and thread counts."""
+    """The changes of a workload in all its metrics and thread counts."""
 
     workload: str
     comparisons: Sequence[Comparison]

@@ -22,7 +22,7 @@ PARAMETERS: Final = ("product", "branch", "hardware", "metric")
 BASE: Final = "base"
 
 BADGE_HEIGHT: Final = 20
-"""As templates/embeds/badge.svg draws it, in points."""
+"""The width in points, by templates/embeds/badge.svg."""
 
 _SIZE: Final = 11
 _MAX_WIDTH: Final = 420

@@ -144,7 +144,7 @@ def _pictures(words: Mapping[str, object]) -> list[Snippet]:
 
 
 def _written(name: str, words: Mapping[str, object]) -> str:
-    # What would end the alternative text of Markdown, or the line of reStructuredText.
+    # Signs that would end the alternative text of Markdown, or the line of reStructuredText.
     title = " ".join(str(words["title"]).translate(_NOT_IN_TITLES).split())
     return render_to_string(f"embeds/{name}", {**words, "title": title}).strip()
 

@@ -30,7 +30,7 @@ from benchdash.pictures.svg import svg
 from benchdash.throttling import PictureThrottle, place_of
 
 FRESH_S: Final = 300
-"""So long others may show an answer again without asking."""
+"""The seconds for which others may show an answer again without asking."""
 FRESH_REFUSAL_S: Final = 60
 WIDTHS: Final = (240, 800, 1200)
 """The least, the usual and the largest width of a picture, in points."""

@@ -1,4 +1,4 @@
-"""What the words of pages and mails mean: the chapter on statistics of the documentation."""
+"""The meaning of the words of pages and mails: the chapter on statistics of the documentation."""
 
 from functools import cache
 from typing import Final

@@ -435,7 +435,7 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
             before, after = line.levels_at(index)
             shade = token("ink") if len(lines) == 1 else colour
             sides = ((x[0], x[1], before), (x[1], x[2], after))
-            # What a line or branch goes on from has no group here.
+            # The version that a line or branch goes on from has no group here.
             for x0, x1, value in sides[1:] if shift.origin else sides:
                 x_end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
                 levels.append(common.level(x0, x_end, value * factor, shade, 2.5))

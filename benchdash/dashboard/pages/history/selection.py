@@ -67,7 +67,7 @@ _CHIPS: Final = (
 )
 _BY_NAME: Final = {facet.name: facet for facet in FACETS}
 _WITH_OLD_NAMES: Final = ("product", "workload", "hardware", "configuration")
-# What a place is, in the order in which it is said to tell it from others.
+# The parts of a place, in the order in which they tell it from others.
 _PLACE: Final = ("branch", "product", "hardware", "configuration", "counterpart", "build")
 
 Asked = Mapping[str, Collection[str]]

@@ -453,7 +453,7 @@ def _one_of_many(
     named = dict(zip(map(_key, found), series_words.panel_names(found), strict=True))
     at = opened_panel(found, wishes.opened)
     opened = None if at is None else found[at]
-    # Of very many only those of one page are looked at closely.
+    # If there are very many, only those of one page are looked at closely.
     pages = Paginator(most_changed_first(found) if len(found) > SMALL_CHARTS else found, SMALL_CHARTS)
     shown = pages.get_page(request.GET.get("page"))
     of_page = list(shown)

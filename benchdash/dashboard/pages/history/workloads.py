@@ -35,7 +35,7 @@ Panel = Sequence[HistoryLine]
 
 @dataclass(frozen=True)
 class PanelChange:
-    """What changed most in a panel; ``level`` is None where there is nothing to compare.
+    """The largest change in a panel; ``level`` is None where there is nothing to compare.
 
     ``at`` is the point where a confirmed change began. None: ``level`` is the newest group against the
     oldest.

@@ -1,4 +1,4 @@
-"""What to do about an incident: what is known of it, and what would settle it."""
+"""Advice about an incident: what is known of it, and what would settle it."""
 
 from collections.abc import Iterator, Sequence
 

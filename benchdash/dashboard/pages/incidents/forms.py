@@ -39,7 +39,7 @@ def add_errors(form: forms.Form, error: ValidationError) -> None:
 
 
 class TriageForm(forms.Form):
-    """Of one incident. What is not sent stays as it is; an empty assignee, bug or snooze takes it away."""
+    """A form of one incident. A field that is not sent stays; an empty assignee, bug or snooze goes."""
 
     state = forms.ChoiceField(choices=Incident.State, required=False)
     assignee = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="nobody")
@@ -80,7 +80,7 @@ class TriageForm(forms.Form):
 
 
 class TogetherForm(forms.Form):
-    """Of several incidents; what is empty stays as it is."""
+    """A form of several incidents; an empty field stays as it is."""
 
     state = forms.ChoiceField(
         choices=[("", "leave as it is"), *((state, action.verb) for state, action in ACTIONS.items())],

@@ -158,7 +158,7 @@ def _show(
     }
     if page.is_member:
         context["alerts"] = alerts_shown_to(page).filter(incident=shown).order_by("address")
-    # What was sent and cannot be taken is said with the form.
+    # The form says which part of it cannot be taken.
     is_refused = any(form and form.errors for form in (triage_form, comment_form))
     return page.render(request, "dashboard/incident.html", context, status=422 if is_refused else 200)
 

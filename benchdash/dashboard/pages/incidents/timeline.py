@@ -1,4 +1,4 @@
-"""What happened to an incident, what people did about it and what they said, oldest first."""
+"""Events of an incident, acts and words of people about it, oldest first."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What people wish to do about several incidents at once, in words: before and after."""
+"""Acts of people on several incidents at once, in words: before and after."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the links of mails lead: who follows them need not be anybody, and GET changes nothing."""
+"""Pages to which the links of mails lead: who follows them need not be anybody, and GET changes nothing."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render

@@ -65,7 +65,7 @@ def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     else:
         messages.success(request, f"The baseline is {moved.name} from now on.")
     query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
-    # What the page that was left said of the baseline is settled.
+    # The words of the page that was left about the baseline are settled.
     query.pop("base", None)
     query["over"] = "nights"
     return redirect(f"{page_url('matrix', page.project)}?{query.urlencode()}")

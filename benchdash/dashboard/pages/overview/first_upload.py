@@ -28,7 +28,7 @@ _SECONDS: Final = re.compile("[0-9]{1,10}")
 
 @dataclass(frozen=True)
 class Wait:
-    """What a page that waits for the first upload says: of the newest one, which has no runs yet, or of none.
+    """The words of a page that waits for the first upload: of the newest, which has no runs yet, or of none.
 
     ``since`` is when it began to wait, in seconds since 1970.
     """
@@ -38,7 +38,7 @@ class Wait:
 
     @property
     def seen(self) -> str:
-        """What the page knows already: nothing is sent as long as it stays so."""
+        """The state that the page knows already: nothing is sent as long as it stays so."""
         return f"{self.upload.pk}-{self.upload.state}" if self.upload else "nothing"
 
     @property

@@ -110,7 +110,7 @@ class GlanceRow:
 
     @property
     def verdict(self) -> str:
-        """That of a row without a change."""
+        """The verdict of a row without a change."""
         return joint_verdict([line.verdict for line in self.lines if line])
 
 

@@ -157,7 +157,7 @@ def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> d
         "first_run": found[0] if found else None,
     }
     if len(choice.runs) == 1 and found and beside:
-        # What a run is usually held against is the one before it.
+        # A run is usually held against the one before it.
         found = [beside[0], found[0]]
     if len(found) < 2:
         return context

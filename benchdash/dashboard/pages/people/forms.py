@@ -31,7 +31,7 @@ _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public"
 
 
 class _RightsForm(forms.Form):
-    """What a token may do, and until when."""
+    """The rights of a token, and their end."""
 
     scopes = forms.MultipleChoiceField(
         choices=[

@@ -33,7 +33,7 @@ _MAX_POINTS_OF_THE_MACHINE: Final = 800
 _MAX_POINTS_BESIDE_OTHERS: Final = 1000
 _MAX_MARKERS: Final = 200
 _MAX_TICKS_OF_EACH: Final = 10
-# Of more stalls the longest are shaded.
+# If there are more stalls, the longest are shaded.
 _MAX_SHADED: Final = 200
 _GAP: Final = 0.05
 _SECONDS_OF_THE_RUN: Final = ("seconds since the run began", "%{x} s")

@@ -61,7 +61,7 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         left_out, pages = [], LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
     context = {
         "filters": _filters(names, asked, request.GET.get("excluded", "")),
-        # What is found by an old name, or written as a package writes it, is known.
+        # A version found by an old name, or written as a package writes it, is known.
         "unknown": [] if pages.object_list else _unknown(names, asked),
         "pages": pages,
         "rows": run_rows(pages),

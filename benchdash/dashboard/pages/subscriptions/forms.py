@@ -107,7 +107,7 @@ class SubscriptionForm(forms.Form):
         metrics = in_order([name for name in measured if rules.is_watched(name)])
         groups = grouping_of(page.project).names
         if changes:
-            # What has no results any more stays chosen.
+            # A choice without results stays chosen.
             metrics += [changes.metric] if changes.metric not in ("", *metrics) else []
             groups += [changes.workload_group] if changes.workload_group not in ("", *groups) else []
         self._choose("metric", "every metric", [(name, short_metric_name(name)) for name in metrics])
@@ -132,7 +132,7 @@ class SubscriptionForm(forms.Form):
 
     @property
     def says_more(self) -> bool:
-        """Whether something under "More" is said, or wrong."""
+        """Tell whether something under "More" is said, or wrong."""
         more = (*self.filters, *self.times)
         return any(name in self.errors or self[name].value() not in _USUAL for name in more)
 

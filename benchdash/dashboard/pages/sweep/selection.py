@@ -40,7 +40,7 @@ class SweepSelection(Selection):
 
     @property
     def is_of_other_page(self) -> bool:
-        """Whether the address was selected on a page of several versions, which knows no setting."""
+        """Tell whether the address was selected on a page of several versions, which knows no setting."""
         return not self.setting and any("." in text for text in (*self.columns, self.base))
 
     @property

@@ -18,7 +18,7 @@ from ingest.models import ArchiveFile, Upload
 from ingest.queries import files_of, holders_of, uploads_for
 
 _MAX_TRIED: Final = 2000
-# What somebody has to look at comes first.
+# Files that somebody has to look at come first.
 _ORDER: Final = (
     Upload.State.REFUSED,
     Upload.State.QUEUED,
@@ -47,7 +47,7 @@ class TriedFiles:
 
     @property
     def is_refused(self) -> bool:
-        """Whether nothing of the archive would be imported."""
+        """Tell whether nothing of the archive would be imported."""
         found = {state for state, _ in self.counts}
         return found <= {archived.REFUSED, archived.IGNORED}
 

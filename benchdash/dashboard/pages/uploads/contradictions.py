@@ -1,4 +1,4 @@
-"""Where the form says otherwise than the files: the file wins over the last upload, and a person is asked."""
+"""Fields of the form that contradict the files: the file wins over the last upload, and a person is asked."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -76,7 +76,7 @@ def senders(project: Project) -> list[tuple[str, str]]:
 
 
 def is_small(upload: Upload) -> bool:
-    """Whether it is read while somebody waits."""
+    """Tell whether it is read while somebody waits."""
     return upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not upload.is_archive
 
 

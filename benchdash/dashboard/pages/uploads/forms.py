@@ -20,7 +20,7 @@ from ingest.metadata.upload_metadata import JSON_FIELDS, form_values
 _MAX_REASON_LENGTH: Final = 1000
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
 _FURTHER: Final = tuple(name for name in FIELDS if name not in (*_COMMON, "meta"))
-# What is true of the form alone: how a list is written in it.
+# A rule of the form alone: how a list is written in it.
 _SEPARATED: Final = {"tags": "separated by commas", "companion_pattern": "one pattern a line"}
 
 
@@ -80,7 +80,7 @@ class SaidForm(forms.Form):
 
     @property
     def is_unfolded(self) -> bool:
-        """Whether something among the further fields must be seen."""
+        """Tell whether something among the further fields must be seen."""
         return any(field.errors or field.value() for field in self.further)
 
     @property

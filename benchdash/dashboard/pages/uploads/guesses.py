@@ -1,4 +1,4 @@
-"""What the files that somebody has chosen are taken for, before they are checked or uploaded."""
+"""Guesses about the files that somebody has chosen, before they are checked or uploaded."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -56,12 +56,12 @@ class Guesses:
 
     @property
     def has_parts(self) -> bool:
-        """Whether something stands in the names of several files."""
+        """Tell whether something stands in the names of several files."""
         return self.number > 1 and any(cell.part for row in self.preview.rows for cell in row.cells)
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """What a script puts into the form."""
+        """Return the values that a script puts into the form."""
         preview = self.preview
         return {
             "pattern": preview.pattern,
@@ -84,7 +84,7 @@ def guesses_of(
     """
     metadata, warnings = read_form(said)
     preview = archive_services.look_into(data, name, metadata, known=known_names(project), is_given=is_given)
-    # Those of names in the pattern stand in the preview, for the pattern that is proposed.
+    # Guesses from names in the pattern stand in the preview, for the pattern that is proposed.
     notes = [one for one in warnings if " in the pattern " not in one] + list(preview.notes)
     if metadata.pattern and preview.rows and preview.is_guessed:
         notes.insert(0, f"the pattern '{metadata.pattern}' does not fit these files, so another is proposed")
