@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ingest.formats.json_source import line_of, lines_of_items, load
-from ingest.formats.outputs import Read, bounded, read_runs
+from ingest.formats.outputs import Read, bounded, missing_line_end, read_runs
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import RunValues
 from ingest.formats.source import Source
@@ -77,8 +77,9 @@ class JsonSpec:
 
     def parse(self, source: Source) -> ParsedReport:
         """Read each run of the file. Raise FormatError where none is whole; of several one is left out."""
-        source = _without_text_around(source)
-        whole = load(source)
+        json = _without_text_around(source)
+        warnings = missing_line_end(source) if json is not source else []
+        source, whole = json, load(json)
         items, lines = [whole], [1]
         if self.runs:
             items = list(_found(whole, self.runs))
@@ -92,7 +93,7 @@ class JsonSpec:
         if not outputs:
             raise FormatError(f"no run of {self.tool} under {self.runs!r}", 1)
         runs, _, notes = read_runs(outputs, self._read, ())
-        return ParsedReport(runs, facts={"tool": self.tool}, warnings=bounded(notes))
+        return ParsedReport(runs, facts={"tool": self.tool}, warnings=bounded(warnings + notes))
 
     def _values_of(self, source: Source, whole: object, item: object, line: int) -> RunValues:
         run = RunValues(self.tool, self.own, line=line, last_line=line)
@@ -129,7 +130,7 @@ def _without_text_around(source: Source) -> Source:
     if begin is None or not (text[: begin.start()].strip() or text[end:].strip()):
         return source
     lines_above = "\n" * text.count("\n", 0, begin.start())
-    json = f"{lines_above}{text[begin.start() : end]}\n"
+    json = f"{lines_above}{text[begin.start() : end]}"
     return Source(json.encode(), source.name, source.limits, metric=source.metric)
 
 

@@ -53,7 +53,7 @@ from ingest.formats.source import Source
 
 _PLACE = re.compile(r"\{([\w.]+)(?::([\w/%]+))?\}|\.\.\.")
 _BLANKS = re.compile(r"\s{2,}|\t|\s(?=p\d)")
-_MAX_PERCENTILE = 100
+_MIN_PERCENTILE, _MAX_PERCENTILE = 0.001, 100
 _TEXT = r"(\S(?:.{0,200}?\S)??)"
 # A text before a comma has none itself.
 _CELL = r"([^\s,](?:[^,]{0,200}?[^\s,])??)"
@@ -348,7 +348,7 @@ def _percentile(text: str, line: int) -> str:
         percentile = float(text)
     except ValueError:
         percentile = -1.0
-    if not 0 <= percentile <= _MAX_PERCENTILE:
+    if not (percentile == 0 or _MIN_PERCENTILE <= percentile <= _MAX_PERCENTILE):
         raise FormatError(f"{text} is not a percentile", line)
     # If there were too few requests for a percentile, tools print 0 % in 0 seconds.
     return percentile_metric(percentile) if percentile else ""
