@@ -32,60 +32,97 @@ class _Entry:
     scope: str = ""
 
 
-# The pages under "Compare", as tabs.
-_COMPARE = (
-    _Entry("Lines", "compare"),
-    _Entry("Side by side", "pair"),
-    _Entry("Matrix", "matrix"),
-    _Entry("Curves", "curves"),
-    _Entry("Latency", "latency"),
-    _Entry("Settings", "sweep"),
-    _Entry("Articles", "articles", frozenset({"article", "article_add", "article_edit"})),
-)
+@dataclass(frozen=True)
+class _Group:
+    """A destination whose pages are its tabs: the link leads to the first that the viewer may open."""
 
-# Pages that show ratios alone to who may see no more.
-_RELATIVE = tuple(entry for entry in _COMPARE if entry.name not in ("pair", "latency"))
+    label: str
+    entries: tuple[_Entry, ...]
 
-_UNDER_COMPARE = frozenset(name for entry in _COMPARE for name in (entry.name, *entry.covers))
+    @property
+    def pages(self) -> frozenset[str]:
+        return frozenset(name for entry in self.entries for name in (entry.name, *entry.covers))
 
-_MAIN = (
-    _Entry("Overview", "overview"),
-    _Entry("Compare", "compare", _UNDER_COMPARE),
-    _Entry("History", "history"),
-    _Entry("Incidents", "incidents", frozenset({"incident", "incidents_together", "rule"})),
-    _Entry(
-        "Uploads",
-        "uploads",
-        frozenset({"upload", "upload_new", "upload_change", "upload_delete", "upload_reread"}),
+
+_COMPARE = _Group(
+    "Compare",
+    (
+        _Entry("Lines", "compare"),
+        _Entry("Side by side", "pair"),
+        _Entry("Matrix", "matrix"),
+        _Entry("Curves", "curves"),
+        _Entry("Latency", "latency"),
+        _Entry("Sweep", "sweep"),
     ),
 )
-_LABELS = {entry.name: entry.label for entry in (*_MAIN, *_COMPARE)}
-_MORE = (
-    _Entry("Runs", "runs", frozenset({"run"})),
-    _Entry("Versions", "versions"),
-    _Entry("Hardware", "hardware"),
-    _Entry("Configurations", "configurations"),
-    _Entry("Workloads", "workloads", frozenset({"workload_groups"})),
-    _Entry("Metrics", "metrics", frozenset({"metric_change"})),
-    _Entry("Badges and embeds", "share"),
-    _Entry("Subscriptions", "subscriptions", members=True),
-    _Entry("Alerts", "alerts", members=True),
-    _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),
-    _Entry("Audit log", "audit", scope=Scope.TRIAGE),
-    _Entry("Tokens", "tokens", scope=Scope.ADMIN),
-    _Entry("Pull requests", "code_host", scope=Scope.ADMIN),
-    _Entry("Project settings", "project_settings", scope=Scope.ADMIN),
+_ARTICLES = _Entry("Articles", "articles", frozenset({"article", "article_add", "article_edit"}))
+# Pages that show ratios alone to who may see no more.
+_RELATIVE = (*(entry for entry in _COMPARE.entries if entry.name not in ("pair", "latency")), _ARTICLES)
+_MAIN = (
+    _Group("Overview", (_Entry("Overview", "overview"),)),
+    _COMPARE,
+    _Group("History", (_Entry("History", "history"),)),
+    _Group(
+        "Incidents",
+        (_Entry("Incidents", "incidents", frozenset({"incident", "incidents_together", "rule"})),),
+    ),
+    _Group("Articles", (_ARTICLES,)),
 )
+# The menu of the project.
+_MENU = (
+    _Group(
+        "Uploads and runs",
+        (
+            _Entry(
+                "Uploads",
+                "uploads",
+                frozenset({"upload", "upload_new", "upload_change", "upload_delete", "upload_reread"}),
+            ),
+            _Entry("Runs", "runs", frozenset({"run"})),
+        ),
+    ),
+    _Group(
+        "Catalogue",
+        (
+            _Entry("Versions", "versions"),
+            _Entry("Hardware", "hardware"),
+            _Entry("Configurations", "configurations"),
+            _Entry("Workloads", "workloads", frozenset({"workload_groups"})),
+            _Entry("Metrics", "metrics", frozenset({"metric_change"})),
+        ),
+    ),
+    _Group(
+        "Notifications",
+        (
+            _Entry("Subscriptions", "subscriptions", members=True),
+            _Entry("Alerts", "alerts", members=True),
+            _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),
+        ),
+    ),
+    _Group(
+        "Settings",
+        (
+            _Entry("Project settings", "project_settings", scope=Scope.ADMIN),
+            _Entry("Tokens", "tokens", scope=Scope.ADMIN),
+            _Entry("Pull requests", "code_host", scope=Scope.ADMIN),
+            _Entry("Badges and embeds", "share"),
+            _Entry("Audit log", "audit", scope=Scope.TRIAGE),
+        ),
+    ),
+)
+_LABELS = {entry.name: entry.label for group in (*_MAIN, *_MENU) for entry in group.entries}
 
 
 @dataclass(frozen=True)
 class Navigation:
-    main: Sequence[Link]
-    more: Sequence[Link]
+    """The links of a project: ``main`` stand in the bar, ``menu`` opens from the name of the project.
 
-    @property
-    def is_under_more(self) -> bool:
-        return any(link.is_current for link in self.more)
+    ``upload`` leads to the form for files; it is None for who may send none.
+    """
+
+    main: Sequence[Link]
+    menu: Sequence[Link]
+    upload: Link | None = None
 
 
 def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict | None = None) -> Navigation:
@@ -95,20 +132,26 @@ def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict 
     figures only is led to the page that has them.
     """
     if not viewer.may_see_absolute(project):
-        return Navigation(main=_links(_RELATIVE, project, viewer, current), more=[])
+        main = [_link(entry, project, current, None) for entry in _RELATIVE]
+        return Navigation(main=main, menu=[])
+    upload = Link("Upload", page_url("upload_new", project), current == "upload_new")
     return Navigation(
-        main=_links(_MAIN, project, viewer, current, query), more=_links(_MORE, project, viewer, current)
+        main=_destinations(_MAIN, project, viewer, current, query),
+        menu=_destinations(_MENU, project, viewer, current),
+        upload=upload if viewer.may(Scope.UPLOAD, project) else None,
     )
 
 
 def tabs(project: Project, viewer: Viewer, current: str, query: QueryDict) -> Sequence[Link]:
-    """Return the pages that show the same things as the current one in another way; empty without any.
+    """Return the pages of the destination of the current one; empty where it is alone.
 
-    Each link takes the selection of the current page along.
+    Links to pages that show the same things in another way take the selection of the current page along.
     """
-    if current not in _UNDER_COMPARE or not viewer.may_see_absolute(project):
+    group = next((group for group in (*_MAIN, *_MENU) if current in group.pages), None)
+    if group is None or not viewer.may_see_absolute(project):
         return []
-    return [_link(entry, project, current, query) for entry in _COMPARE]
+    links = [_link(entry, project, current, query) for entry in _visible(group, project, viewer)]
+    return links if len(links) > 1 else []
 
 
 def page_label(name: str) -> str:
@@ -121,16 +164,25 @@ def has_ratios(name: str) -> bool:
     return any(entry.name == name for entry in _RELATIVE)
 
 
-def _links(
-    entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str, query: QueryDict | None = None
+def _visible(group: _Group, project: Project, viewer: Viewer) -> list[_Entry]:
+    return [
+        entry
+        for entry in group.entries
+        if (viewer.is_member(project) or not entry.members)
+        and (not entry.scope or viewer.may(entry.scope, project))
+    ]
+
+
+def _destinations(
+    groups: Sequence[_Group], project: Project, viewer: Viewer, current: str, query: QueryDict | None = None
 ) -> list[Link]:
+    """Link each group that has a page for the viewer; one with a single page is called as that page."""
     links = []
-    for entry in entries:
-        if entry.members and not viewer.is_member(project):
-            continue
-        if entry.scope and not viewer.may(entry.scope, project):
-            continue
-        links.append(_link(entry, project, current, query))
+    for group in groups:
+        if entries := _visible(group, project, viewer):
+            label = group.label if len(entries) > 1 else entries[0].label
+            first = _link(entries[0], project, current, query)
+            links.append(Link(label, first.url, current in group.pages))
     return links
 
 
