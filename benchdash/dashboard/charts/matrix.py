@@ -8,7 +8,7 @@ from typing import Literal
 
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.html import GridCell
-from benchdash.regressions.comparison import verdict_words
+from benchdash.regressions.comparison import verdict_words, verdicts
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import (
     GroupSummary,
@@ -266,9 +266,7 @@ class _Drawing:
         compared = [one for row in rows if (one := row.comparisons[column])]
         what, direction = "speeds" if self.is_of_speeds else "ratios", self._direction_of(rows)
         says = f"{len(compared)} {what}: {self._verdict_words(compared, direction)}"
-        verdict = verdict_words.joint(
-            [one.verdict for one in compared], ratio - 1, direction, margin=self.margin
-        )
+        verdict = verdicts.of_table(rows, column, margin=self.margin)
         level = self._look(verdict, ratio, direction)
         return GridCell(self.write(ratio), level, says, url="")
 
@@ -310,6 +308,8 @@ class _Drawing:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
         ratio, direction = self._ratio_of(rows, column), self._direction_of(rows)
+        change = None if ratio is None else ratio - 1
+        verdict = verdicts.of_row(map(verdicts.of_cell, compared), change, direction)
         text, below = self._ratio(ratio), ""
         if self.look.values == "absolute":
             text, below = _value(cells), _runs(cells)
@@ -317,7 +317,7 @@ class _Drawing:
             below = f"{_value(cells)}, {_runs(cells)}"
         return GridCell(
             text=text,
-            level=self._look(_verdict(compared, ratio, direction), ratio, direction),
+            level=self._look(verdict, ratio, direction),
             says=", ".join(filter(None, [_value_words(cells), self._verdict_words(compared, direction)])),
             url=self.link(rows, column),
             below=below,
@@ -330,22 +330,6 @@ class _Drawing:
         [one] = compared
         said = verdict_words.words(one.verdict, self.metric, direction=direction)
         return ", ".join(filter(None, [said, verdict_words.settling(one), verdict_words.noise(one)]))
-
-
-def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str) -> str:
-    """Return the verdict of several thread counts, as certain as the most certain of them.
-
-    It is MIXED where they, or one of them and their mean, contradict each other.
-    """
-    said = {one.verdict for one in compared}
-    if said <= {"same"} and said:
-        return "same"
-    if said <= {"same", "unknown"} or ratio is None:
-        return "unknown"
-    agreed = "better" if (ratio > 1) == (direction == HIGHER) else "worse"
-    if {verdict_words.side_of(one) for one in said} - {"", agreed}:
-        return verdict_words.MIXED
-    return agreed if agreed in said else f"likely_{agreed}"
 
 
 def _value(cells: Sequence[Cell]) -> str:

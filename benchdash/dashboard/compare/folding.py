@@ -36,14 +36,6 @@ def strength(verdict: str) -> int:
     return 0 if is_certain(verdict) else 1 if is_likely(verdict) else 2
 
 
-def joint_verdict(verdicts: Sequence[str]) -> str:
-    """Return the verdict of several figures that show no change: ``same`` only where all are."""
-    known = [one for one in verdicts if one != ONE_SIDED]
-    if not known:
-        return ONE_SIDED
-    return "same" if all(one == "same" for one in known) else "unknown"
-
-
 def fold_of(verdicts: Sequence[str], comparisons: Iterable[Comparison], *, what: str, are_all: bool) -> Fold:
     """Return the line for rows with these verdicts; ``what`` is the word for one of them.
 

@@ -24,6 +24,7 @@ from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, Span
 from benchdash.regressions.comparison.gate_sides import GateError, GateSide, GateSides, Question, find_sides
 from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseFloor
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
+from benchdash.regressions.comparison.verdicts import of_cell
 from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison
 from benchdash.regressions.detection.excluded_losses import (
     MAX_SESSIONS,
@@ -94,8 +95,7 @@ class GateRow:
     @property
     def verdict(self) -> str:
         """Empty where there is nothing to compare with."""
-        [comparison] = self.row.comparisons
-        return comparison.verdict if comparison else ""
+        return of_cell(self.row.comparisons[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.columns import Column, Selector, columns_of, metrics_in_common
 from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import summary_of
-from benchdash.regressions.comparison.verdict_words import joint, short_words
+from benchdash.regressions.comparison.verdict_words import short_words
+from benchdash.regressions.comparison.verdicts import of_table
 from benchdash.regressions.comparison.version_table import compare_columns
 from benchdash.results.controls import is_control
 from benchdash.results.metrics import main_metric
@@ -88,8 +89,6 @@ def newest_release(
         table = table_for_others(table)
     speed = summary_of(table.rows, of_speeds=True).geomean[0] if table.rows else None
     direction: Direction = table.direction if table.direction == UNKNOWN else HIGHER
-    verdicts = [one.verdict for row in table.rows for one in row.comparisons if one]
-    difference = None if speed is None else speed - 1
     return ReleaseChange(
         product=newest.version.product.name,
         version=newest.version.version,
@@ -98,7 +97,7 @@ def newest_release(
         speed=speed,
         unit=table.unit,
         direction=direction,
-        verdict=joint(verdicts, difference, direction, margin=table.margin),
+        verdict=of_table(table.rows, 0, margin=table.margin),
     )
 
 

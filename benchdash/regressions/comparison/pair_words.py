@@ -2,9 +2,9 @@
 
 Both are made from its figures and from nothing else.
 
-A sentence claims only what verdicts support. A change of the geometric mean is given where at least a quarter
-of the rows differ significantly, all in the direction of the mean, and the mean by more than what counts as
-the same. Else the significant rows are counted, or nothing stands out.
+A sentence claims only what verdicts support. A change of the geometric mean is given where that has a certain
+verdict and differs by more than what counts as the same. Else the significant rows are counted, or nothing
+stands out.
 """
 
 from collections import Counter
@@ -22,17 +22,17 @@ from benchdash.regressions.comparison.verdict_words import (
     counts_in_words,
     is_certain,
     is_likely,
-    joint,
     session_count,
     side_of,
     within,
     words,
 )
+from benchdash.regressions.comparison.verdicts import of_table
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.metrics import is_speed, main_metric, telling
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction
-from benchdash.results.wording import NOTHING, change, metric_name, number, p_value, unit_words
+from benchdash.results.wording import NO_BREAK, NOTHING, change, metric_name, number, p_value, unit_words
 
 _MAX_ROWS: Final = 60
 _MAX_DIFFERENCES: Final = 30
@@ -55,7 +55,7 @@ _COSTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The rows of one metric summed up.
+    """The rows of one metric summed up; ``verdict`` is that of their mean.
 
     ``rows`` are those that were compared, ``comparisons`` belong to them and ``counts`` has their verdicts.
     ``change`` is that of their geometric mean, None where they have none. Where rows differ in direction it
@@ -70,6 +70,7 @@ class Claim:
     is_of_speeds: bool
     counts: Mapping[str, int]
     margin: float
+    verdict: str
 
     @classmethod
     def of(cls, table: ComparisonTable) -> "Claim":
@@ -85,18 +86,12 @@ class Claim:
             is_of_speeds=is_of_speeds,
             counts=Counter(str(one.verdict) for one in comparisons),
             margin=table.margin,
+            verdict=of_table(table.rows, 0, margin=table.margin),
         )
 
     @property
     def significant(self) -> int:
         return self.counts.get("better", 0) + self.counts.get("worse", 0)
-
-    @property
-    def verdict(self) -> str:
-        """The verdict of all rows together; ``mixed`` where they disagree."""
-        return joint(
-            [one.verdict for one in self.comparisons], self.change, self.direction, margin=self.margin
-        )
 
     @property
     def likely(self) -> int:
@@ -110,6 +105,11 @@ class Claim:
     @property
     def is_clear(self) -> bool:
         return is_certain(self.verdict)
+
+    @property
+    def is_small(self) -> bool:
+        """Tell whether the mean of several rows hardly changes, though one of them certainly does."""
+        return len(self.rows) > 1 and (self.change is None or abs(self.change) < self.margin)
 
 
 def summary_of(pair: Pair) -> str:
@@ -163,7 +163,7 @@ def _measured(claim: Claim, base: str, other: str) -> str:
 
 
 def _main_words(claim: Claim, base: str, other: str) -> str:
-    if claim.is_clear and claim.change is not None:
+    if claim.is_clear and claim.change is not None and not claim.is_small:
         size = _per_cent(claim.change)
         if not (claim.is_of_speeds or is_speed(claim.metric)):
             more = "more" if claim.change > 0 else "less"
@@ -272,8 +272,8 @@ def _per_cent(change: float) -> str:
     return f"{size:,.0f} %" if size >= 10 else f"{size:.1f} %"
 
 
-def _signed(change: float) -> str:
-    return f"{100 * change:+.1f} %".replace("-", "−")
+def _signed(relative: float) -> str:
+    return change(relative).replace(NO_BREAK, " ")
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------

@@ -335,8 +335,11 @@ def geometric_mean(rows: Sequence[Row], column: int) -> float | None:
     None where it has none.
     """
     of_speeds = have_two_directions(rows)
-    found = [row.speeds[column] if of_speeds else row.ratios[column] for row in rows]
-    ratios = [ratio for ratio in found if ratio is not None]
+    ratios = [
+        1 / one.ratio if of_speeds and row.direction == LOWER else one.ratio
+        for row in rows
+        if (one := row.comparisons[column]) and one.ratio
+    ]
     if len(ratios) < 2:
         return ratios[0] if ratios else None
     return exp(fsum(map(log, ratios)) / len(ratios))

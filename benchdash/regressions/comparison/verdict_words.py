@@ -6,7 +6,7 @@ here; how they look on pages is in ``templatetags/figures.py``.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final, get_args
 
 from benchdash.regressions.comparison.cells import Cell
@@ -14,7 +14,7 @@ from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison, 
 from benchdash.regressions.detection.excluded_losses import MAX_SESSIONS
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.metrics import is_speed
-from benchdash.results.readings import HIGHER, UNKNOWN, Direction
+from benchdash.results.readings import UNKNOWN
 from benchdash.results.sessions import START_MEND
 from benchdash.results.wording import NO_BREAK, count, counted
 
@@ -48,28 +48,7 @@ SESSIONS_TO_TELL: Final = 3
 
 _RATHER: Final = "; measuring both in turns beside a control, or on a quieter machine, tells sooner"
 
-# The share of rows that must differ before their mean is said to.
-_ENOUGH: Final = 1 / 3
 _CERTAIN: Final = frozenset({"better", "worse"})
-
-
-def joint(verdicts: Sequence[str], change: float | None, direction: Direction, *, margin: float) -> str:
-    """Return the verdict of the mean of several rows, which changes by ``change``.
-
-    A third of the rows must bear it out and none contradict it: it is ``mixed`` where some do.
-    """
-    counts = Counter(verdicts)
-    if verdicts and counts["same"] == len(verdicts):
-        return "same"
-    if {"better", "worse"} <= set(map(side_of, verdicts)):
-        return MIXED
-    if change is None or abs(change) < margin or direction == UNKNOWN:
-        return "unknown"
-    agreed = "better" if (change > 0) == (direction == HIGHER) else "worse"
-    certain, likely = counts[agreed], counts[f"likely_{agreed}"]
-    if certain >= _ENOUGH * len(verdicts):
-        return agreed
-    return f"likely_{agreed}" if certain + likely >= _ENOUGH * len(verdicts) else "unknown"
 
 
 def is_certain(verdict: str) -> bool:

@@ -12,13 +12,15 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import expm1, log1p
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from django.conf import settings
 from django.db.models import Q
 from scipy.special import stdtrit
 
+from benchdash.regressions.comparison.verdicts import of_night
+from benchdash.regressions.detection.compare import Verdict
 from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistories
 from benchdash.regressions.detection.noise import MIN_SD, Floats
 from benchdash.regressions.models import ChangePoint, Incident
@@ -28,7 +30,7 @@ from benchdash.results.controls import is_control
 from benchdash.results.models import DEFAULT_CONFIGURATION, Series
 from benchdash.results.place import Place
 from benchdash.results.points import Points, first_known, moment, read_points
-from benchdash.results.readings import HIGHER, UNKNOWN
+from benchdash.results.readings import HIGHER, Direction
 from benchdash.results.used_units import used_unit
 
 USUAL: Final = 0.99
@@ -46,8 +48,6 @@ _MIN_REPORTS: Final = 3
 # Steps of a series so many groups apart are one with that of its machine.
 _NEAR: Final = 2
 _VARIANCE_OF_MEDIAN: Final = np.pi / 2
-
-Verdict = Literal["same", "likely_worse", "likely_better", "unknown"]
 
 
 class RowPlace(NamedTuple):
@@ -180,7 +180,7 @@ class _Series(NamedTuple):
     metric: str
     unit: str
     printed_unit: str
-    direction: str
+    direction: Direction
     product: str
     hardware: str
     configuration: str
@@ -450,7 +450,7 @@ def _row(history: _History, sd: float, worth: int) -> Standing:
         value=history.value,
         of_level=ratio,
         usual=usual,
-        verdict=_verdict(ratio, usual, series.direction),
+        verdict=of_night(ratio, usual, series.direction),
         beyond=_beyond(history.logs[history.level_start :], usual),
         groups=n,
         needed=needed,
@@ -460,16 +460,6 @@ def _row(history: _History, sd: float, worth: int) -> Standing:
         incident=history.incident,
         change=history.change,
     )
-
-
-def _verdict(of_level: float | None, usual: float | None, direction: str) -> Verdict:
-    if of_level is None or usual is None:
-        return "unknown"
-    if 1 / (1 + usual) <= of_level <= 1 + usual:
-        return "same"
-    if direction == UNKNOWN:
-        return "unknown"
-    return "likely_better" if (of_level > 1) == (direction == HIGHER) else "likely_worse"
 
 
 def _beyond(logs: Floats, usual: float | None) -> int:

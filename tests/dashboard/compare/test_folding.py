@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchdash.dashboard.compare.folding import fold_of, joint_verdict
+from benchdash.dashboard.compare.folding import fold_of
 from benchdash.regressions.detection.compare import Comparison
 
 
@@ -37,9 +37,3 @@ def test_where_nothing_is_told_it_says_what_would_be_enough():
     assert enough(None, None).startswith("3 sessions of each, measured at different times, would tell")
     assert fold_of(["same", "unknown"], [unsettled(2)], what="row", are_all=True).enough == ""
     assert fold_of(verdicts, [unsettled(2)], what="row", are_all=False).enough == ""
-
-
-def test_several_figures_have_no_change_only_where_none_is_open():
-    assert joint_verdict(["same", "", "same"]) == "same"
-    assert joint_verdict(["same", "unknown"]) == "unknown"
-    assert joint_verdict(["", ""]) == ""

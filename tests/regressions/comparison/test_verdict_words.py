@@ -6,7 +6,6 @@ import pytest
 
 from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.detection.compare import Basis, Comparison, Verdict
-from benchdash.results.readings import HIGHER, LOWER
 from tests.dashboard.charts.tables import cell
 
 SPACE = "\N{NO-BREAK SPACE}"
@@ -34,21 +33,6 @@ def test_counts_are_in_the_order_of_verdicts():
     assert verdict_words.counts_in_words(verdicts, "tps") == (
         "2 slower, 1 likely slower, 1 no difference, 1 not enough to tell"
     )
-
-
-def test_a_mean_is_as_certain_as_a_third_of_its_rows():
-    def joint(*verdicts, change=-0.05, direction=HIGHER):
-        return verdict_words.joint(verdicts, change, direction, margin=0.02)
-
-    assert joint("worse", "unknown", "same") == "worse"
-    assert joint("worse", "unknown", "unknown", "same") == "unknown"
-    assert joint("likely_worse", "unknown", "same") == "likely_worse"
-    assert joint("worse", "likely_worse", *["same"] * 4) == "likely_worse"
-    assert joint("worse", "likely_better") == verdict_words.MIXED
-    assert joint("worse", change=-0.01) == "unknown"
-    assert joint("worse", change=0.05, direction=LOWER) == "worse"
-    assert joint("worse", change=0.05) == "unknown"
-    assert joint("same", "same", change=0.001) == "same"
 
 
 def test_sessions_are_counted_once_and_runs_of_no_known_session_each():

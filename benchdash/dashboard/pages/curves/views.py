@@ -17,7 +17,7 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare import tables as compared
-from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, joint_verdict, strength
+from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, strength
 from benchdash.dashboard.compare.panels import Panel, panels
 from benchdash.dashboard.compare.selection import read_columns, workload_ids
 from benchdash.dashboard.compare.versions import available_columns
@@ -39,6 +39,7 @@ from benchdash.dashboard.shell.switches import checks
 from benchdash.regressions.comparison.columns import Column, contents_of, names
 from benchdash.regressions.comparison.comparability import doubts, single_sessions
 from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.verdicts import of_cell, of_row
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
@@ -182,6 +183,10 @@ class _Changes:
     comparisons: Sequence[Comparison]
 
     @property
+    def verdict(self) -> str:
+        return of_row(map(of_cell, self.comparisons))
+
+    @property
     def strength(self) -> int:
         return min((strength(one.verdict) for one in self.comparisons), default=2)
 
@@ -211,10 +216,9 @@ def _folded(found: Sequence[_Changes]) -> tuple[Sequence[_Changes], Fold | None]
     others = [one for one in found if one not in opened]
     if len(others) < MIN_FOLDED or not any(one.comparisons for one in found):
         return found, None
-    verdicts = [joint_verdict([one.verdict for one in other.comparisons]) for other in others]
     comparisons = [one for other in found for one in other.comparisons]
     are_all = not any(one.has_changed for one in found)
-    return opened, fold_of(verdicts, comparisons, what="workload", are_all=are_all)
+    return opened, fold_of([one.verdict for one in others], comparisons, what="workload", are_all=are_all)
 
 
 def _by_line(

@@ -6,7 +6,7 @@ from math import log
 from typing import TypeVar
 
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, joint_verdict, strength
+from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, strength
 from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
@@ -20,6 +20,7 @@ from benchdash.regressions.comparison.verdict_words import (
     session_count,
     settling,
 )
+from benchdash.regressions.comparison.verdicts import of_cell, of_row
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
@@ -69,7 +70,7 @@ class PairLine:
 
     @property
     def verdict(self) -> str:
-        return self.comparison.verdict if self.comparison else ""
+        return of_cell(self.comparison)
 
     @property
     def sessions(self) -> str:
@@ -110,8 +111,8 @@ class GlanceRow:
 
     @property
     def verdict(self) -> str:
-        """The verdict of a row without a change."""
-        return joint_verdict([line.verdict for line in self.lines if line])
+        """The verdict of all its metrics."""
+        return of_row(line.verdict for line in self.lines if line)
 
 
 @dataclass(frozen=True)
