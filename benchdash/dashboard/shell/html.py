@@ -43,7 +43,7 @@ class GridCell:
 
     @property
     def is_changed(self) -> bool:
-        return self.level.startswith(("better", "worse", "likely"))
+        return self.level.startswith(("better", "worse", "likely", "mixed"))
 
 
 def grid_cells(cells: Iterable[GridCell | None]) -> SafeString:

@@ -204,3 +204,10 @@ def test_values_and_runs_stand_in_the_cells_where_they_are_wanted():
 def test_one_thread_count_of_all_rows_need_not_stand_in_each():
     assert drawn(table({("a", 4): 1.0, ("b", 4): 1.0}, {})).shares_threads
     assert not drawn(table({("a", 4): 1.0, ("b", 8): 1.0}, {})).shares_threads
+
+
+def test_a_workload_whose_thread_counts_contradict_each_other_is_no_workload_without_a_change():
+    base = {("ro", 1): steady(100.0), ("ro", 2): steady(100.0), ("rw", 1): steady(100.0)}
+    other = {("ro", 1): steady(80.0), ("ro", 2): steady(122.0), ("rw", 1): steady(100.0)}
+    found = drawn(table(base, other), only_changed=True)
+    assert (names_of(found), found.hidden) == (["ro"], 1)
