@@ -1,10 +1,11 @@
-"""One incident says one figure and one cause, wherever it is told of."""
+"""One incident says one figure and one cause, and one comparison one verdict, wherever it is told of."""
 
 import json
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from itertools import islice
+from random import Random
 from statistics import median
 
 import pytest
@@ -18,9 +19,11 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from benchdash.results import wording
 from ingest.samples import projects
-from tests.builders import make_project, make_token
+from tests.assistants.conftest import Door
+from tests.builders import START, make_project, make_record, make_runs, make_token
 from tests.dashboard.page_text import text_of
 from tests.test_pipeline import NIGHTS
+from tests.verdicts_of_pages import Places
 
 pytestmark = pytest.mark.django_db
 
@@ -129,3 +132,75 @@ def test_in_the_sample_project_too(client, settings, tmp_path, monkeypatch):
     assert incident.cause == CAUSE
     for where, text in told(client, incident).items():
         assert figure_of(incident) in text, where
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------
+
+RELEASES = ("10.6.1", "10.6.2")
+
+
+def measure_at_random(project, seed):
+    """Two releases in a few workloads at a few thread counts, of which some are slower and some faster."""
+    random = Random(seed)
+    threads = random.choice([[1], [1, 4, 16], [1, 2, 4, 8, 16, 32]])
+    workloads = [f"w{number}" for number in range(random.choice([1, 2, 4, 7]))]
+    sessions, repeats = random.choice([1, 2, 3, 5]), random.choice([1, 3])
+    noise, moved = random.choice([0.0005, 0.005, 0.03]), random.choice([0.1, 0.5, 0.9])
+    factors = [0.8, 0.97, 1.03, 1.3] if random.random() < 0.5 else [0.8, 0.95]
+    records = []
+    for workload in workloads:
+        for count in threads:
+            factor = random.choice(factors) if random.random() < moved else 1.0
+            for release, level in zip(RELEASES, (1000.0, 1000.0 * factor), strict=True):
+                is_measured = not records or release == RELEASES[0] or random.random() < 0.9
+                records += [
+                    make_record(
+                        readings={
+                            "tps": count * level * random.gauss(1, noise),
+                            "latency_p95": 10 / level * random.gauss(1, noise),
+                        },
+                        version=release,
+                        workload=workload,
+                        threads=count,
+                        started_at=START + timedelta(days=day + 30 * RELEASES.index(release)),
+                        repetition=repetition,
+                    )
+                    for day in range(sessions if is_measured else 0)
+                    for repetition in range(1, repeats + 1)
+                ]
+    make_runs(records, project=project)
+    analyse_touched()
+
+
+@pytest.fixture(params=range(12))
+def places(request, client):
+    project = make_project("bench", public=True)
+    measure_at_random(project, request.param)
+    return Places(client, Door(), project, base=RELEASES[0], other=RELEASES[1])
+
+
+def test_every_place_says_the_same_of_every_cell(places):
+    cells = places.cells()
+    for where, told in cells.items():
+        assert told == cells["API"], where
+
+
+def test_every_place_says_the_same_of_a_workload_over_its_thread_counts(places):
+    rows = places.rows()
+    assert rows["pair"] == rows["matrix of it alone"]
+
+
+def test_every_place_says_the_same_of_all_together(places):
+    means = places.means()
+    assert len({told for told in means.values() if told}) == 1, means
+
+
+def test_no_headline_denies_a_loss_that_is_certain(places):
+    cells, headlines = places.cells()["API"], places.headlines()
+    assert len(set(headlines.values())) == 1
+    [headline] = set(headlines.values())
+    if "worse" in cells.values():
+        assert "slower" in headline or "worse" in headline, headline
+        assert "No difference" not in headline
+    verdict, rows = places.gate()
+    assert (verdict == "fail") == ("worse" in rows.values())

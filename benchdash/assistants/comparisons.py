@@ -49,6 +49,7 @@ from benchdash.regressions.comparison.verdict_words import (
     side_of,
     words,
 )
+from benchdash.regressions.comparison.verdicts import of_table
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.models import Incident
@@ -172,12 +173,14 @@ class RowAnswer(AnswerPart):
 class ColumnSummary(AnswerPart):
     """``geomean`` is the geometric mean of the ratios of all rows, ``counts`` their verdicts in words.
 
-    It is one of speeds, above 1 is faster, where more is better in some rows and worse in others.
+    ``verdict`` is that of the mean, `mixed` where rows contradict each other. The mean is one of speeds,
+    above 1 is faster, where more is better in some rows and worse in others.
     """
 
     name: str
     geomean: float | None
     is_of_speeds: bool
+    verdict: str
     counts: str
     rows_compared: int
 
@@ -397,6 +400,7 @@ def _summary(found: ComparisonTable, at: int, name: str) -> ColumnSummary:
         name=name,
         geomean=found.geomean[at],
         is_of_speeds=have_two_directions(found.rows),
+        verdict=of_table(found.rows, at, margin=found.margin) or "unknown",
         counts=counts_in_words((one.verdict for one in of_column), found.metric, found.direction),
         rows_compared=len(of_column),
     )
