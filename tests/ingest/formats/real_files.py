@@ -2,7 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 from ingest.formats import FORMATS, formats_of, parse
 from ingest.formats.companions import COMPANION_FORMATS
@@ -37,6 +40,7 @@ class Read:
     warnings: frozenset
 
 
+@cache
 def fixtures():
     """The files that are fixtures of a format, in its folder."""
     return [
@@ -49,10 +53,6 @@ def fixtures():
 def format_of(path):
     name = path.parent.name
     return name if name in FORMATS or name in COMPANION_FORMATS else None
-
-
-def fixture_id(path):
-    return f"{path.parent.name}/{path.name}"
 
 
 def read(name, data):
@@ -111,6 +111,31 @@ def recognised_by(data):
     return [*formats_of(head), *(name for name, of in COMPANION_FORMATS.items() if of.recognise(head))]
 
 
+@cache
 def accepted():
     """The fixtures that are understood."""
     return [path for path in fixtures() if understood(format_of(path), path.read_bytes())]
+
+
+def each_of(paths):
+    """Make a test of one file a test for each format, which reports all of its files that fail."""
+    files = {}
+    for path in paths:
+        files.setdefault(format_of(path), []).append(path)
+
+    def one_test_a_format(check):
+        @pytest.mark.parametrize("name", files)
+        def test(name):
+            failures = []
+            for path in files[name]:
+                try:
+                    check(path)
+                except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001 - the others are tried, too
+                    failure.add_note(f"in {path.parent.name}/{path.name}")
+                    failures.append(failure)
+            if failures:
+                raise BaseExceptionGroup(f"{len(failures)} of {len(files[name])} files fail", failures)
+
+        return test
+
+    return one_test_a_format

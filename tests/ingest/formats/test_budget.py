@@ -10,14 +10,14 @@ from ingest.formats.limits import Limits
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.masking import mask_text
-from tests.ingest.formats.real_files import accepted, fixture_id, format_of
+from tests.ingest.formats.real_files import accepted, each_of, format_of
 
 NO_TIME = Limits(cpu_seconds=-1)
 TOOK = r"reading it took more than \S+ s of CPU time \(RESULT_MAX_CPU_SECONDS\); send only"
 ONE_OF_EACH = {format_of(path): path for path in accepted()}
 
 
-@pytest.mark.parametrize("path", ONE_OF_EACH.values(), ids=fixture_id)
+@each_of(ONE_OF_EACH.values())
 def test_every_format_looks_at_the_budget_while_it_reads(path):
     name = format_of(path)
     with pytest.raises(OverBudgetError), cpu_budget(-1):

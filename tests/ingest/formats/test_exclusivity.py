@@ -10,7 +10,7 @@ from tests.ingest.formats.real_files import (
     BESIDE,
     FIXTURES,
     SHARED,
-    fixture_id,
+    each_of,
     fixtures,
     format_of,
     recognised_by,
@@ -38,7 +38,7 @@ def expected_format(path):
     return next(name for pattern, name in SHARED_FILES if re.fullmatch(pattern, path))
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=fixture_id)
+@each_of(fixtures())
 def test_a_fixture_is_recognised_by_its_own_format_alone(path):
     assert recognised_by(path.read_bytes()) == [format_of(path)]
 

@@ -24,6 +24,7 @@ import pytest
 from ingest.formats import FORMATS, formats_of, parse
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats.real_files import each_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXPECTED = ".expected.json"
@@ -34,10 +35,6 @@ CASES = sorted(
 )
 EXPECTATIONS = sorted(FIXTURES.glob(f"*/*{EXPECTED}"))
 FOLDERS_OF_CASES = sorted(FIXTURES.glob("*/cases"))
-
-
-def case_id(path):
-    return f"{path.parent.name}/{path.name}"
 
 
 def source_of(path):
@@ -123,7 +120,7 @@ def test_every_fixture_belongs_to_a_format_and_says_what_it_must_give():
     assert beside == set(EXPECTATIONS)
 
 
-@pytest.mark.parametrize("path", CASES, ids=case_id)
+@each_of(CASES)
 def test_a_fixture_gives_what_is_written_beside_it(path):
     check_fixture(path)
 

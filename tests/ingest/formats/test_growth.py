@@ -22,7 +22,7 @@ from ingest.formats.tables.metric_words import metric_of_head, own_metric, stati
 from ingest.masking import mask_text, mask_value, names_a_secret
 from ingest.metadata.path_patterns import PathPattern
 from tests.ingest.formats.growth import UNITS, grows_too_fast, run_of, stretched, units
-from tests.ingest.formats.real_files import accepted, fixture_id, format_of
+from tests.ingest.formats.real_files import accepted, each_of, format_of
 
 ALL = FORMATS | COMPANION_FORMATS
 MAX_FIXTURE_BYTES = 10_000
@@ -54,20 +54,20 @@ def test_every_format_is_tried():
     assert ONE_OF_EACH.keys() == ALL.keys()
 
 
-@pytest.mark.parametrize("path", ONE_OF_EACH.values(), ids=fixture_id)
+@each_of(ONE_OF_EACH.values())
 def test_a_long_run_anywhere_in_a_file_takes_no_longer_than_its_length(path):
     cases = stretched(path.read_text(), seed=path.name, share=3, places=1)
     assert too_fast(reader(format_of(path)), cases) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", SMALL_FIXTURES, ids=fixture_id)
+@each_of(SMALL_FIXTURES)
 def test_a_long_run_at_every_place_of_a_file_takes_no_longer_than_its_length(path):
     cases = stretched(path.read_text(), seed=path.name)
     assert too_fast(reader(format_of(path)), cases) == []
 
 
-@pytest.mark.parametrize("path", ONE_OF_EACH.values(), ids=fixture_id)
+@each_of(ONE_OF_EACH.values())
 def test_a_file_repeated_takes_no_longer_than_its_length(path):
     text = path.read_text().rstrip("\n") + "\n"
     times = grows_too_fast(reader(format_of(path)), lambda size: text * (4 * size // len(text) + 1))

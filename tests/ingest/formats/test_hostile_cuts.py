@@ -2,14 +2,12 @@
 
 import json
 
-import pytest
-
 from tests.ingest.formats.cuts import troubles
-from tests.ingest.formats.real_files import accepted, fixture_id, format_of, read, understood
+from tests.ingest.formats.real_files import accepted, each_of, format_of, read, understood
 
-# Long files are cut at fewer places, so that all of them together take seconds.
-BYTES_PER_FILE = 500_000
-FEWEST_CUTS, MOST_CUTS = 10, 100
+# Long files are cut at fewer places, so that all of them together take seconds; ``make cuts`` cuts at all.
+BYTES_PER_FILE = 100_000
+FEWEST_CUTS, MOST_CUTS = 6, 24
 # Some are cut already. Of two recordings of dstat, the first was all that there was once, and in the first
 # interval of mpstat nothing tells which tables follow. Of one report of Bexhoma nothing tells that another
 # follows, from which it is told apart; nor of a whole run, table or distribution that others do.
@@ -29,7 +27,7 @@ def most_cuts(data):
     return min(max(BYTES_PER_FILE // len(data), FEWEST_CUTS), MOST_CUTS)
 
 
-@pytest.mark.parametrize("path", ACCEPTED, ids=fixture_id)
+@each_of(ACCEPTED)
 def test_a_file_that_is_cut_is_never_taken_for_a_whole_one(path):
     data = path.read_bytes()
     assert troubles(format_of(path), data, most=most_cuts(data)) == []
@@ -45,7 +43,7 @@ def ends_with_its_last_line(path):
     return False
 
 
-@pytest.mark.parametrize("path", [*filter(ends_with_its_last_line, ACCEPTED)], ids=fixture_id)
+@each_of(filter(ends_with_its_last_line, ACCEPTED))
 def test_a_last_line_of_text_without_its_end_never_goes_without_a_warning(path):
     data = path.read_bytes()
     cut = understood(format_of(path), data.rstrip(b"\r\n"))

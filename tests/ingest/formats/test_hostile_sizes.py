@@ -64,29 +64,29 @@ def within_json(filling):
 
 # Made when they are needed: together they would take more than a gigabyte.
 HUGE = {
-    "a log of 200 MB around a run": (
-        lambda: (BANNER, (b"ref const PRIMARY " * 50 + b"\n") * (200 * MB // 901)),
+    "a log of 100 MB around a run": (
+        lambda: (BANNER, (b"ref const PRIMARY " * 50 + b"\n") * (100 * MB // 901)),
         "sysbench: 1 runs",
     ),
-    "a log of 200 MB with a time and colours on each line": (
+    "a log of 100 MB with a time and colours on each line": (
         lambda: (
             b"".join(b"2026-11-20T15:31:13.123Z %b\n" % line for line in BANNER.splitlines()),
-            (b"2026-11-20T15:31:13.123Z \x1b[36m" + b"ref const PRIMARY " * 49 + b"\n") * (200 * MB // 914),
+            (b"2026-11-20T15:31:13.123Z \x1b[36m" + b"ref const PRIMARY " * 49 + b"\n") * (100 * MB // 914),
         ),
         "sysbench: 1 runs",
     ),
-    "runs": (lambda: (BANNER * (200 * MB // len(BANNER)),), "RESULT_MAX_LINES"),
+    "runs": (lambda: (BANNER * (100 * MB // len(BANNER)),), "RESULT_MAX_LINES"),
     "no result": (
-        lambda: (b"nothing that a tool printed\n" * (200 * MB // 28),),
+        lambda: (b"nothing that a tool printed\n" * (100 * MB // 28),),
         "not a result file that benchdash knows",
     ),
     "one line": (lambda: (b"x" * (100 * MB),), "RESULT_LINE_MAX_BYTES"),
     "one line in a run": (lambda: (BANNER, b"x y " * (25 * MB)), "RESULT_LINE_MAX_BYTES"),
     "values of JSON": (lambda: within_json(b",1.5" * (10 * MB)), "RESULT_JSON_MAX_VALUES"),
     "bytes of JSON": (lambda: within_json((b" " * 99 + b"\n") * MB), "RESULT_JSON_MAX_BYTES"),
-    "line ends": (lambda: (b"\n" * (200 * MB),), "the file is empty"),
+    "line ends": (lambda: (b"\n" * (100 * MB),), "the file is empty"),
     "UTF-16": (
-        lambda: (b"\xff\xfe", "x\n".encode("utf-16-le") * (50 * MB)),
+        lambda: (b"\xff\xfe", "x\n".encode("utf-16-le") * (25 * MB)),
         "not a result file that benchdash knows",
     ),
 }

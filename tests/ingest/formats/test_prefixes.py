@@ -8,7 +8,7 @@ import pytest
 from ingest.formats import FORMATS, parse
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
-from tests.ingest.formats.real_files import FIXTURES, SHARED, fixture_id, fixtures, format_of
+from tests.ingest.formats.real_files import FIXTURES, SHARED, each_of, fixtures, format_of
 
 TAKEN_AWAY = "taken away from the lines before they were read: "
 
@@ -68,7 +68,7 @@ def some_fixtures():
     return chosen
 
 
-@pytest.mark.parametrize("path", some_fixtures(), ids=fixture_id)
+@each_of(some_fixtures())
 def test_a_prefix_before_each_line_changes_neither_what_is_read_nor_its_lines(path):
     text, name = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n"), format_of(path)
     expected = found_in(text)

@@ -16,12 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import FORMATS
-from ingest.formats.companions import COMPANION_FORMATS, recognise
+from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
-from tests.ingest.formats.test_fixtures import CASES as RESULTS
-from tests.ingest.formats.test_fixtures import EXPECTED, case_id, fields_of_error, same, source_of
+from tests.ingest.formats.real_files import each_of
+from tests.ingest.formats.test_fixtures import EXPECTED, fields_of_error, same, source_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures_companions"
 CASES = sorted(path for path in FIXTURES.glob("*/*") if not path.name.endswith(EXPECTED))
@@ -62,24 +61,7 @@ def test_every_fixture_belongs_to_a_format_and_says_what_it_must_give():
     assert [path.parent / f"{path.stem}{EXPECTED}" for path in CASES] == EXPECTATIONS
 
 
-@pytest.mark.parametrize("path", CASES, ids=case_id)
-def test_a_fixture_is_recognised_by_its_own_format_alone(path):
-    assert recognise(source_of(path)) == path.parent.name
-
-
-@pytest.mark.parametrize("path", CASES, ids=case_id)
-def test_a_companion_is_no_result(path):
-    head = source_of(path).head
-    assert [name for name, format_ in FORMATS.items() if format_.recognise(head)] == []
-
-
-@pytest.mark.parametrize("path", RESULTS, ids=case_id)
-def test_a_result_is_no_companion(path):
-    head = source_of(path).head
-    assert [name for name, format_ in COMPANION_FORMATS.items() if format_.recognise(head)] == []
-
-
-@pytest.mark.parametrize("path", CASES, ids=case_id)
+@each_of(CASES)
 def test_a_fixture_gives_what_is_written_beside_it(path):
     expected = expectation_of(path)
     if error := expected.get("error"):
@@ -104,7 +86,7 @@ def test_a_fixture_gives_what_is_written_beside_it(path):
         assert list(report.warnings) == expected["warnings"]
 
 
-@pytest.mark.parametrize("path", [path for path in CASES if path.suffix != ".json"], ids=case_id)
+@each_of(path for path in CASES if path.suffix != ".json")
 def test_a_fixture_without_its_end_gives_a_report_or_a_reason(path):
     """Cut at every line end, and within the last line: then there is a warning, or a reason."""
     data = path.read_bytes()
