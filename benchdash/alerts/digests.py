@@ -135,18 +135,20 @@ def is_quiet(morning: Morning) -> bool:
 
 def _wanted(morning: Morning, subscription: Subscription) -> Morning:
     silences = [one.incident for one in morning.missing if one.incident]
-    fits = fitting(subscription, [*morning.new, *morning.open, *morning.recovered, *silences])
+    fits = fitting(subscription, [*morning.new, *morning.open, *morning.lost, *morning.recovered, *silences])
 
     def told(incidents: Sequence[Incident]) -> list[Incident]:
         return [one for one in incidents if one.pk in fits and one.status == Incident.Status.CONFIRMED]
 
     new, still_open, recovered = told(morning.new), told(morning.open), told(morning.recovered)
+    lost = told(morning.lost)
     missing = [one for one in morning.missing if _is_wanted_missing(one, subscription, fits)]
     groups = grouping_of(morning.project) if subscription.workload_group else None
     return replace(
         morning,
         new=new,
         open=still_open,
+        lost=lost,
         recovered=recovered,
         missing=missing,
         rows=[row for row in morning.rows if _is_wanted_row(row, subscription, groups)],
@@ -154,6 +156,7 @@ def _wanted(morning: Morning, subscription: Subscription) -> Morning:
             morning.night_runs,
             new=new,
             still_open=still_open,
+            lost=lost,
             missing=missing,
             recovered=len(recovered),
             now=morning.night.until,

@@ -84,9 +84,11 @@ class OverviewSerializer(serializers.Serializer[Any]):
 
     ``others`` ran beside them; a workload counts at each place. ``new`` incidents were detected or confirmed
     since the night began, improvements among them, and ``open`` ones are older; each list ends after the
-    hundred latest. ``recovered`` ones were ended in the night by a step back.
+    hundred latest. ``still_lost`` are neither, and the level of a row is still what they made it.
+    ``recovered`` ones were ended in the night by a step back. ``headline`` says it by numbers alone.
     """
 
+    headline = serializers.CharField()
     sentence = serializers.CharField()
     night = NightSerializer()
     ran = serializers.IntegerField()
@@ -96,5 +98,6 @@ class OverviewSerializer(serializers.Serializer[Any]):
     missing = MissingSerializer(many=True)
     new = IncidentSerializer(many=True)
     open = IncidentSerializer(many=True)
+    still_lost = IncidentSerializer(many=True, source="lost")
     recovered = IncidentSerializer(many=True)
     rows = StandingSerializer(many=True)

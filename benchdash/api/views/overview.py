@@ -34,14 +34,15 @@ class OverviewView(View):
         project = self.project()
         since = parameters.text(request, "since")
         found = morning_of(project, since=parameters.moment("since", since) if since else None)
-        lists = [some[:MAX_LISTED] for some in (found.new, found.open, found.recovered)]
+        lists = [some[:MAX_LISTED] for some in (found.new, found.open, found.lost, found.recovered)]
         # With all that an incident of the API has.
         known = IncidentViews.queryset.in_bulk([incident.pk for some in lists for incident in some])
-        new, still_open, recovered = ([known[incident.pk] for incident in some] for some in lists)
+        new, still_open, lost, recovered = ([known[incident.pk] for incident in some] for some in lists)
         shown = replace(
             found,
             new=new,
             open=still_open,
+            lost=lost,
             recovered=recovered,
             rows=[each for row in found.rows for each in row.each_threads],
         )

@@ -103,7 +103,9 @@ def _brief(project: Project, ran: Ran | None, parts: _Parts, *, now: datetime, l
     return Brief(
         project=project,
         newest_at=ran.newest.at if ran else None,
-        sentence=sentences.sentence(ran, new=parts.new, still_open=parts.open, missing=missing, now=now),
+        sentence=sentences.sentence(
+            ran, new=parts.new, still_open=parts.open, lost=None, missing=missing, now=now
+        ),
         new_count=len(parts.new),
         open_count=len(parts.open),
         new=parts.new[:listed],

@@ -1,6 +1,6 @@
 """The morning of a project: whether last night broke anything, what is open, and what did not report."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.regressions import queries
+from benchdash.regressions import headlines, queries
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing, missing_of
@@ -26,8 +26,10 @@ class Morning:
 
     ``expected`` workloads (each at its place) were due, of which ``ran`` came; ``others`` ran beside them.
     ``new`` incidents were detected or confirmed since the night began, improvements among them; the ``open``
-    ones are older. ``recovered`` were ended by a step back in the night. ``rows`` are the workloads that are
-    measured regularly. ``night_runs`` sums up what ran, for the sentence; None where nothing ever did.
+    ones are older. ``lost`` made the level of a row worse, still hold and are neither: settled, put off or
+    from before anyone could care. ``recovered`` were ended by a step back in the night. ``rows`` are the
+    workloads that are measured regularly. ``night_runs`` sums up what ran, for the sentence; None where
+    nothing ever did.
     """
 
     project: Project
@@ -40,9 +42,22 @@ class Morning:
     missing: Sequence[Missing]
     new: Sequence[Incident]
     open: Sequence[Incident]
+    lost: Sequence[Incident]
     recovered: Sequence[Incident]
     rows: Sequence[Standing]
+    ran_in_words: str
     sentence: str
+
+    @property
+    def headline(self) -> str:
+        """The same by numbers alone."""
+        return sentences.headline(
+            new=self.new,
+            still_open=self.open,
+            lost=self.lost,
+            missing=self.missing,
+            recovered=len(self.recovered),
+        )
 
 
 def morning_of(project: Project, *, now: datetime | None = None, since: datetime | None = None) -> Morning:
@@ -67,6 +82,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     still_open = [one for one in is_open if one.pk not in news and one.kind != Incident.Kind.SILENCE]
     missing = missing_of(runs, [one for one in is_open if one.kind == Incident.Kind.SILENCE])
     rows = rows_of(runs.reporters, {one.pk for one in is_open})
+    lost = _lost(project, rows, {*news, *(one.pk for one in is_open)})
     night_runs = runs.ran(names)
     return Morning(
         project=project,
@@ -79,17 +95,32 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
         missing=missing,
         new=new,
         open=still_open,
+        lost=lost,
         recovered=recovered,
         rows=rows,
+        ran_in_words=sentences.ran_words(night_runs, now=now),
         sentence=sentences.sentence(
             night_runs,
             new=new,
             still_open=still_open,
+            lost=lost,
             missing=missing,
             recovered=len(recovered),
             now=now,
         ),
     )
+
+
+def _lost(project: Project, rows: Sequence[Standing], told: Collection[int]) -> list[Incident]:
+    """Return the incidents that made the level of a row worse and are not told as new or open."""
+    holding = {
+        one.incident.pk
+        for row in rows
+        for one in row.each_threads
+        if one.incident and headlines.is_for_the_worse(one.incident)
+    }
+    left = holding.difference(told)
+    return list(queries.incidents(project).filter(pk__in=left)) if left else []
 
 
 def new_filter(since: datetime) -> Q:

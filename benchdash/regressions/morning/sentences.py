@@ -114,6 +114,47 @@ def named_open(still_open: Collection[Incident]) -> list[Incident]:
     return _largest(_confirmed(still_open))[:1]
 
 
+def lost_words(lost: Collection[Incident], *, now: datetime) -> str:
+    """Write ``1 old loss still holds: oltp_point_select −16.0 % since 9 Nov``; empty where none does."""
+    if not lost:
+        return ""
+    [largest, *others] = _largest(lost)
+    first = f"{_holding(len(lost))}{', the largest' if others else ''}"
+    return f"{first}: {incident_words(largest)}, since {day(largest.started_at, now=now)}"
+
+
+def headline(
+    *,
+    new: Collection[Incident],
+    still_open: Collection[Incident],
+    lost: Collection[Incident],
+    missing: Sequence[Missing],
+    recovered: int = 0,
+) -> str:
+    """Say the same by numbers alone: ``1 new loss. 2 old losses still hold, bench-03 is missing.``."""
+    worse = sum(map(headlines.is_for_the_worse, _confirmed(new)))
+    better, suspected = len(_confirmed(new)) - worse, len(new) - len(_confirmed(new))
+    news = [
+        counted(worse, "new loss") if worse else "",
+        counted(better, "improvement") if better else "",
+        f"{recovered} recovered" if recovered else "",
+        counted(suspected, "suspected change") if suspected else "",
+    ]
+    is_open = len(_confirmed(still_open))
+    rest = [
+        f"{counted(is_open, 'loss')} {'is' if is_open == 1 else 'are'} open" if is_open else "",
+        _holding(len(lost)) if lost else "",
+        f"{_missing_name(missing[0])} is missing" if len(missing) == 1 else "",
+        f"{len(missing)} jobs are missing" if missing[1:] else "",
+    ]
+    said = (", ".join(filter(None, news)) or "nothing new", ", ".join(filter(None, rest)))
+    return " ".join(f"{part[0].upper()}{part[1:]}." for part in said if part)
+
+
+def _holding(lost: int) -> str:
+    return f"{counted(lost, 'old loss')} still {'holds' if lost == 1 else 'hold'}"
+
+
 def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     """Write ``Missing: bench-03 since 17 Nov``; empty where nothing is."""
     if not missing:
@@ -170,17 +211,24 @@ def sentence(
     *,
     new: Collection[Incident],
     still_open: Collection[Incident],
+    lost: Collection[Incident] | None,
     missing: Sequence[Missing],
     recovered: int = 0,
     now: datetime,
 ) -> str:
-    """Say it all: ``Last night ...; nothing new. 1 open since ... Missing: ...``."""
+    """Say it all: ``Last night ...; nothing new. 1 open since ... 2 old losses ... Missing: ...``.
+
+    ``lost`` is None where nobody has looked for old losses that hold.
+    """
     first = ran_words(ran, now=now)
     if ran is None:
         return f"{first}."
-    is_open = open_words(still_open, now=now)
-    nothing = "" if is_open else ", nothing else open" if named_new(new) else ", nothing open"
-    parts = (f"{first}; {new_words(new, recovered)}{nothing}", is_open, missing_words(missing, now=now))
+    is_open, holds = open_words(still_open, now=now), lost_words(lost or (), now=now)
+    nothing = ""
+    if lost is not None and not is_open and not holds:
+        nothing = ", nothing else open" if named_new(new) else ", nothing open"
+    news = f"{first}; {new_words(new, recovered)}{nothing}"
+    parts = (news, is_open, holds, missing_words(missing, now=now))
     return " ".join(f"{part}." for part in parts if part)
 
 

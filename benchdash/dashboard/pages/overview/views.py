@@ -1,4 +1,4 @@
-"""The overview of a project: its morning, and below that the matrix of releases and the newest uploads."""
+"""The overview of a project: its morning, and below that the matrix of releases."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, RowPlace, Standing
 from benchdash.results.versions import release_line
 from ingest.models import Upload
-from ingest.queries import uploads_for, with_run_counts
+from ingest.queries import uploads_for
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _groups(
 
 # --- the page -----------------------------------------------------------------------------------------------
 
-_MAX_NEWS: Final = 5
+_MAX_UPLOADS: Final = 5
 MAX_LISTED: Final = 20
 MAX_ROWS: Final = 60
 # With so many rows, one that lies outside its usual range by chance is nothing rare.
@@ -134,7 +134,6 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     query, project = request.GET, page.project
     morning = morning_of(project)
     available = available_columns(project, query)
-    uploads = uploads_for(page.viewer, project).filter(came_alone=True)
     context: dict[str, Any] = {
         "morning": morning,
         "lists": [
@@ -142,11 +141,11 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
             for title, found in (
                 ("New", morning.new),
                 ("Still open", morning.open),
+                ("Still lost", morning.lost),
                 ("Recovered", morning.recovered),
             )
             if found
         ],
-        "uploads": list(with_run_counts(uploads.exclude(state=Upload.State.DELETED))[:_MAX_NEWS]),
         "is_following": follows(page.viewer, project),
     }
     if available:
@@ -173,7 +172,9 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
             (name, text) for name in ("open", "workload", "threads", "rows") for text in query.getlist(name)
         ]
     else:
-        context |= first_steps(page)
+        uploads = uploads_for(page.viewer, project).filter(came_alone=True)
+        newest = uploads.exclude(state=Upload.State.DELETED)[:_MAX_UPLOADS]
+        context |= {"uploads": newest, **first_steps(page)}
     return context
 
 
