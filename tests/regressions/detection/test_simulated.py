@@ -16,13 +16,27 @@ from benchmarks.comparison import (
 
 PAIRS = 1200
 CURVES = 400
+# One of each kind of sides; ``make slow`` simulates the others too.
+IN_SHORT = {
+    "2 and 2 runs, history",
+    "1 and 1 run, 8 nights of a branch",
+    "3 and 3 runs",
+    "3 and 3 sessions of 4 runs",
+    "1 and 1 session of 4 runs, history of sessions",
+    "two of 2 versions in the same 3 sessions",
+}
+CASES = [
+    pytest.param(case, id=case.name, marks=() if case.name in IN_SHORT else pytest.mark.slow)
+    for case in cases()
+    if case.is_honest
+]
 
 
 def allowance(trials):
     return 2 * (0.05 * 0.95 / trials) ** 0.5
 
 
-@pytest.mark.parametrize("case", [case for case in cases() if case.is_honest], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES)
 def test_five_per_cent_of_equal_versions_differ_and_95_per_cent_of_intervals_hold_the_truth(case):
     wrong, covered = false_positives_and_coverage(case, PAIRS)
     error = allowance(PAIRS)
@@ -31,8 +45,8 @@ def test_five_per_cent_of_equal_versions_differ_and_95_per_cent_of_intervals_hol
 
 
 def test_runs_of_shared_sessions_taken_for_independent_ones_would_cry_wolf():
-    assert tables_with_a_difference(100, known=False) > 0.3
-    assert tables_with_a_difference(300, known=True) <= 0.06 + allowance(300)
+    assert tables_with_a_difference(50, known=False) > 0.3
+    assert tables_with_a_difference(200, known=True) <= 0.06 + allowance(200)
 
 
 @pytest.mark.parametrize("curve", curves(), ids=lambda curve: curve.name)
