@@ -108,7 +108,7 @@ def _share(incident: Incident, changed: Sequence[ChangePoint]) -> str:
     """``14 of 60 series``; of a machine, ``14 series of MariaDB, PostgreSQL``."""
     if _is_of_machine(incident):
         return f"{count(len(changed))} series of {', '.join(_products(changed))}"
-    return f"{count(len(changed))} of {count(max(incident.looked_at, len(changed)))} series"
+    return f"{count(len(changed))} of {count(incident.looked_at)} series"
 
 
 def _is_of_machine(incident: Incident) -> bool:

@@ -92,7 +92,7 @@ class Incident(models.Model):
     points = models.PositiveIntegerField(null=True)
     per_point = models.FloatField(null=True)
     last_at = models.DateTimeField(null=True)
-    looked_at = models.PositiveIntegerField(default=0)  # how many series of the branch or line are watched
+    looked_at = models.PositiveIntegerField(default=0)  # series that are watched, or changed
     detected_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
     assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")

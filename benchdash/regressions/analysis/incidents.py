@@ -90,7 +90,8 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     for cluster in clusters:
         incident = incidents.get(cluster) or Incident(product_id=product_id, branch=branch, line=line)
         life = lives.pop(incident.pk) if incident.pk else Life.of(incident)
-        _describe(incident, cluster, looked_at=looked_at, switches=switches, rule=rule)
+        others = {one.series_id for one in cluster.members if not metrics.is_looked_at(one.series.metric)}
+        _describe(incident, cluster, looked_at=looked_at + len(others), switches=switches, rule=rule)
         found.append((life, cluster))
     _hold_back(found)
     for life in lives.values():

@@ -23,9 +23,10 @@ from benchdash.regressions.events import event
 from benchdash.regressions.headlines import is_for_the_worse
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import NEAR_IN_TIME
+from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.controls import is_control
 from benchdash.results.metrics import main_metric
-from benchdash.results.models import Run
+from benchdash.results.models import Run, Series
 from benchdash.results.pull_requests import of_pull_requests
 
 _What = IncidentEvent.What
@@ -101,7 +102,7 @@ class _Group:
 
     steps: list[_Step]
     products: Mapping[int, Sequence[_Step]]
-    measured: int
+    measured: Collection[_Unit]
 
     @property
     def since(self) -> datetime:
@@ -151,13 +152,14 @@ def _explain(project_id: int, hardware_id: int, *, quiet: bool) -> None:
     of_machine = [one for one in known if one.product_id is None]
     events: list[IncidentEvent] = []
     explained: dict[int, Incident] = {}
+    watched = _watched(project_id, hardware_id) if groups else {}
     for group in groups:
         control = group.control
         if control:
             incident = control.incident
         else:
             incident = _incident_of(group, of_machine, project_id, hardware_id)
-            events += _describe(incident, group)
+            events += _describe(incident, group, watched)
             of_machine = [one for one in of_machine if one.pk != incident.pk]
         explained |= {one.incident.pk: incident for one in group.explained}
     gone = [one for one in of_machine if _is_gone(one, read_since)]
@@ -259,7 +261,7 @@ def _group_of(steps: Sequence[_Step], measured: Collection[_Unit]) -> _Group | N
     if control is None and len(_unrelated(mostly)) < 2:
         return None
     chosen = [one for one in steps if one.is_of_control or one.product_id in mostly]
-    return _Group(chosen, mostly, len(all_units))
+    return _Group(chosen, mostly, all_units)
 
 
 def _of_like_size(products: Mapping[int, list[_Step]], control: _Step | None) -> dict[int, list[_Step]]:
@@ -340,8 +342,27 @@ def _incident_of(group: _Group, known: Sequence[Incident], project_id: int, hard
     return next(iter(near), Incident(project_id=project_id, hardware_id=hardware_id))
 
 
-def _describe(incident: Incident, group: _Group) -> list[IncidentEvent]:
-    """Make the incident of a machine agree with the steps that it explains; return what happened to it."""
+def _watched(project_id: int, hardware_id: int) -> dict[_Unit, set[int]]:
+    """Return the ids of the watched series of a machine by what they measure; two statements."""
+    rules = rules_of(project_id)
+    series = Series.objects.filter(project=project_id, hardware=hardware_id, is_derived=False)
+    found: dict[_Unit, set[int]] = defaultdict(set)
+    for pk, metric, *unit in series.values_list(
+        *("pk", "metric", "product", "build", "branch"),
+        *("configuration", "counterpart", "workload", "threads"),
+    ):
+        if rules.is_looked_at(metric):
+            found[tuple(unit)].add(pk)
+    return found
+
+
+def _describe(
+    incident: Incident, group: _Group, watched: Mapping[_Unit, Collection[int]]
+) -> list[IncidentEvent]:
+    """Make the incident of a machine agree with the steps that it explains; return what happened to it.
+
+    ``watched`` are the ids of the watched series of the machine by what they measure.
+    """
     before = incident.status if incident.pk else ""
     steps = group.explained
     largest = [max(one.change_points, key=attrgetter("size")) for one in steps]
@@ -361,7 +382,9 @@ def _describe(incident: Incident, group: _Group) -> list[IncidentEvent]:
     incident.metric = main_metric({metric: len(some) for metric, some in speeds.items()})
     incident.median = median(speeds[incident.metric])
     incident.cause = cause_of(largest, switches_of(largest))
-    incident.looked_at = group.measured
+    looked_at = {pk for unit in group.measured for pk in watched.get(unit, ())}
+    changed = {one.series_id for step in steps for one in step.change_points}
+    incident.looked_at = len(looked_at | changed)
     events = []
     if before in {"", _Status.WITHDRAWN}:
         events.append(event(incident, _What.DETECTED))

@@ -64,6 +64,16 @@ def test_the_incident_of_a_machine_shows_the_series_that_it_explains(project):
     assert listed.last_good_at == night_time(20)
 
 
+def test_it_changed_as_many_series_as_are_watched_at_most(project):
+    for product in ("MariaDB", "PostgreSQL"):
+        for night, level in enumerate(STEP, 1):
+            readings = {"tps": 1000 * level + night % 3, "qps": 20_000 * level + night % 3}
+            record_nights(project, [level], first=night, product=product, readings=readings)
+    analyse_touched()
+    listed = incidents(project).get(kind="environment")
+    assert (listed.series_count, listed.looked_at) == (12, 12)
+
+
 def test_what_changed_about_the_machine_is_the_cause(project):
     for product in ("MariaDB", "PostgreSQL"):
         record_nights(project, [1.0] * 20, product=product, environment={"kernel": "6.8"})
