@@ -138,6 +138,7 @@ def new_filter(since: datetime) -> Q:
         & is_told
         & Q(historical=False, folded_into=None, left_out=False)
         & ~Q(state__in=_PUT_ASIDE)
+        & Q(snoozed_until=None, snoozed_until_version="")
     )
 
 

@@ -12,7 +12,7 @@ from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.nights import NightSpan, Ran
 from benchdash.regressions.morning.rows import Standing
 from benchdash.results.metrics import is_speed
-from benchdash.results.wording import NO_BREAK, change, counted, share
+from benchdash.results.wording import NO_BREAK, change, count, counted, share
 
 MAX_NAMED: Final = 3
 """Machines, incidents or missing jobs that a sentence names."""
@@ -53,6 +53,9 @@ def ran_words(ran: Ran | None, *, now: datetime) -> str:
     if not ran.due:
         return f"{night}: {counted(ran.total, 'workload')} ran{where}"
     others = ran.total - ran.came
+    if not ran.came:
+        due = f"none of the {count(ran.due)} that were" if ran.due > 1 else "not the one that was"
+        return f"{night}: {counted(others, 'workload')} ran{where}, and {due} due"
     more = f" and {others} more" if others else ""
     return f"{night}: {ran.came} of {counted(ran.due, 'workload')}{more} ran{where}"
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from benchdash.regressions.analysis.silences import update_silences
 from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.briefs import mornings_of
 from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import Run
@@ -167,3 +168,25 @@ def test_thread_counts_are_one_row_with_parts(project):
     [row] = morning_of(project, now=now).rows
     assert (row.threads, row.value) == ([1, 16], None)
     assert [part.threads for part in row.parts] == [[1], [16]]
+
+
+# --- what contradicts itself --------------------------------------------------------------------------------
+
+
+def test_what_was_not_due_is_no_part_of_what_was(project):
+    nights(project, steady(20), workloads=["read_only", "read_write"])
+    now = nights(project, [100.0], workloads=["insert"], start=START + 20 * DAY) + 20 * DAY
+    assert (
+        ": 1 workload ran on box, and none of the 2 that were due; " in morning_of(project, now=now).sentence
+    )
+
+
+def test_a_loss_that_somebody_snoozed_is_not_new(project):
+    values = [*steady(30), *(value * 0.8 for value in steady(6))]
+    nights(project, values, start=timezone.now() - timedelta(days=35, hours=5))
+    analyse_touched()
+    assert len(morning_of(project).new) == 1
+    Incident.objects.update(snoozed_until=timezone.now() + 7 * DAY)
+    morning = morning_of(project)
+    assert (morning.new, morning.open) == ([], [])
+    assert mornings_of([project])[project.pk].new_count == 0
