@@ -1,8 +1,14 @@
 """A comparison in a sentence that verdicts bear out."""
 
+import re
+from typing import get_args
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchdash.regressions.comparison.pair_words import Claim, summary
+from benchdash.regressions.detection.compare import Verdict
 from tests.dashboard.charts.tables import cell, judged, table
 
 NOISE = (0.99, 1.0, 1.01)
@@ -163,3 +169,28 @@ def test_a_claim_counts_its_verdicts():
     claim = Claim.of(compared("tps", (100, 80), (100, 100)))
     assert (claim.verdict, claim.counts["worse"]) == ("worse", 1)
     assert claim.words in {"1 slower, 1 not enough to tell", "1 slower, 1 no difference"}
+
+
+RATIOS = {"worse": [0.5, 0.98], "better": [1.03, 1.3]}
+
+
+@st.composite
+def found_rows(draw):
+    """Verdicts of a few rows, with a ratio on the side that each says."""
+    verdicts = draw(st.lists(st.sampled_from(get_args(Verdict)), min_size=1, max_size=6))
+    return [
+        (one, draw(st.sampled_from(RATIOS.get(one.removeprefix("likely_"), [0.999, 1.0]))))
+        for one in verdicts
+    ]
+
+
+@given(found_rows(), st.booleans())
+def test_no_summary_denies_a_certain_difference_or_signs_a_zero(found, are_threads):
+    keys = [("w", at + 1) if are_threads else (f"w{at}", 1) for at in range(len(found))]
+    other = {key: 100.0 * ratio for key, (_, ratio) in zip(keys, found, strict=True)}
+    verdicts = [verdict for verdict, _ in found]
+    said = summary([judged(table(dict.fromkeys(keys, 100.0), other), *verdicts, basis="sessions")], "A", "B")
+    assert not re.search(r"[+−]0\.0 %|\b0\.0 % (slower|faster)", said), said
+    if {"worse", "better"} & set(verdicts):
+        assert re.search("slower|faster|worse|better", said), said
+        assert "No difference" not in said
