@@ -7,9 +7,9 @@ verdict and differs by more than what counts as the same. Else the significant r
 stands out.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Final
 
@@ -23,6 +23,7 @@ from benchdash.regressions.comparison.verdict_words import (
     is_certain,
     is_likely,
     session_count,
+    short_words,
     side_of,
     within,
     words,
@@ -32,10 +33,23 @@ from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.metrics import is_speed, main_metric, telling
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction
-from benchdash.results.wording import NO_BREAK, NOTHING, change, metric_name, number, p_value, unit_words
+from benchdash.results.wording import (
+    NO_BREAK,
+    NOTHING,
+    change,
+    count,
+    counted,
+    metric_name,
+    number,
+    p_value,
+    unit_words,
+)
 
 _MAX_ROWS: Final = 60
 _MAX_DIFFERENCES: Final = 30
+# Workloads, and thread counts of each, that a sentence names.
+_MAX_NAMED: Final = 2
+_MAX_THREADS: Final = 4
 # Only the first of these that was measured is mentioned.
 _RESPONSE_TIMES: Final = {
     "latency_p99": "99th percentile of response time",
@@ -146,6 +160,17 @@ def summary(tables: Sequence[ComparisonTable], base: str, other: str, *, are_run
     return " ".join(sentences)
 
 
+def column_summary(table: ComparisonTable, at: int, base: str, other: str) -> str:
+    """Say the same of one column of a table, whose base and column are called so."""
+    rows = tuple(
+        replace(row, cells=(row.cells[at],), comparisons=(row.comparisons[at],))
+        for row in table.rows
+        if row.base or row.cells[at]
+    )
+    column = replace(table, columns=(table.columns[at],), rows=rows)
+    return summary([column], base, other, are_runs=True)
+
+
 def _measured(claim: Claim, base: str, other: str) -> str:
     """``18.4 measures −54.0 % against 16.15 in transactions per second (14 workloads; 9 likely slower)``."""
     if claim.change is None:
@@ -190,18 +215,51 @@ def _main_words(claim: Claim, base: str, other: str) -> str:
 
 
 def _counted(claim: Claim, base: str, other: str) -> str:
-    worse, better = claim.counts.get("worse", 0), claim.counts.get("better", 0)
-    mean = "" if claim.change is None else f"; the geometric mean of all changes by {_signed(claim.change)}"
-    if claim.is_of_speeds:
-        mean = mean.replace("mean of all", "mean of all speeds")
-    if likely := _likely_words(claim):
-        mean = f"; {likely}{mean}"
-    of = f"of {_where(claim)}"
-    if worse and better:
-        return f"{other} is significantly worse than {base} in {worse} {of} and better in {better}{mean}"
-    word, opposite = ("worse", "better") if worse else ("better", "worse")
-    than = f"{other} is significantly {word} than {base}"
-    return f"{than} in {worse or better} {of} and {opposite} in none{mean}"
+    """``18.4 is faster than 13.23 in ro at 4 threads (+36.5 %) and slower in none of 4 workloads``."""
+    likely = f"; {words}" if (words := _likely_words(claim)) else ""
+    first, second = ("worse", "better") if claim.counts.get("worse") else ("better", "worse")
+    than = f"{other} is {_word(claim, first)} than {base} in {_rows_of(claim, first)}"
+    if claim.counts.get(second):
+        return f"{than} and {_word(claim, second)} in {_rows_of(claim, second)}, of {_where(claim)}{likely}"
+    return f"{than} and {_word(claim, second)} in none of {_where(claim)}{likely}"
+
+
+def _word(claim: Claim, side: str) -> str:
+    return short_words(side, "tps" if claim.is_of_speeds else claim.metric, claim.direction)
+
+
+def _rows_of(claim: Claim, verdict: str) -> str:
+    """Name rows and by how much they changed: ``ro at 4 and 16 threads (+2.0 to +9.0 %)``."""
+    threads: dict[str, list[int | None]] = defaultdict(list)
+    changes: list[float] = []
+    for row, comparison in zip(claim.rows, claim.comparisons, strict=True):
+        if comparison.verdict == verdict and comparison.ratio:
+            threads[row.workload].append(row.threads)
+            is_inverted = claim.is_of_speeds and row.direction == LOWER
+            changes.append((1 / comparison.ratio if is_inverted else comparison.ratio) - 1)
+    all_threads = Counter(row.workload for row in claim.rows)
+    named = [
+        f"{workload}{_at(counts) if all_threads[workload] > 1 else ''}"
+        for workload, counts in list(threads.items())[:_MAX_NAMED]
+    ]
+    if more := len(threads) - len(named):
+        named.append(counted(more, "more workload"))
+    least, most = (_signed(end) for end in (min(changes, key=abs), max(changes, key=abs)))
+    size = most if least == most else f"{least.removesuffix(' %')} to {most}"
+    return f"{_listed(named)} ({size})"
+
+
+def _at(threads: Sequence[int | None]) -> str:
+    """`` at 4 and 16 threads``; of many only how many."""
+    known = [count(one) for one in threads if one is not None]
+    if len(known) < len(threads) or len(known) > _MAX_THREADS:
+        return f" at {counted(len(threads), 'thread count')}"
+    return f" at {_listed(known)} thread{'' if known == ['1'] else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Join words: ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def _likely_words(claim: Claim) -> str:
@@ -256,8 +314,7 @@ def _cost_words(claims: Mapping[str, Claim]) -> str:
     said = [_cost(metric, claims[metric].change or 0) for metric in clear]
     if not said:
         return ""
-    listed = ", ".join(said[:-1]) + (" and " if len(said) > 1 else "") + said[-1]
-    return f"{listed} per operation"
+    return f"{_listed(said)} per operation"
 
 
 def _cost(metric: str, change: float) -> str:

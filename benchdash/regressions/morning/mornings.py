@@ -49,6 +49,11 @@ class Morning:
     sentence: str
 
     @property
+    def is_of_nights(self) -> bool:
+        """Tell whether what ran last was a branch, and no release."""
+        return self.night_runs is not None and self.night_runs.is_nightly
+
+    @property
     def headline(self) -> str:
         """The same by numbers alone."""
         return sentences.headline(

@@ -73,16 +73,24 @@ def test_what_takes_time_takes_longer():
 def test_where_rows_disagree_they_are_counted():
     tables = [compared("tps", (100, 80), (100, 120), (100, 100))]
     assert summary(tables, "A", "B") == (
-        "B is significantly worse than A in 1 of 3 workloads and better in 1; the geometric mean of all"
-        " changes by −1.4 %."
+        "B is slower than A in w0 (−20.0 %) and faster in w1 (+20.0 %), of 3 workloads."
     )
 
 
 def test_one_row_of_many_does_not_speak_for_all():
     tables = [compared("tps", (100, 50), *[(100, 100)] * 9)]
     assert summary(tables, "A", "B") == (
-        "B is significantly worse than A in 1 of 10 workloads and better in none; the geometric mean of all"
-        " changes by −6.7 %."
+        "B is slower than A in w0 (−50.0 %) and faster in none of 10 workloads."
+    )
+
+
+def test_of_many_rows_two_workloads_are_named_with_their_thread_counts():
+    steady = {(workload, threads): runs(100) for workload in "abcd" for threads in (1, 4, 16)}
+    slower = {**steady, **{(workload, 1): runs(98 if workload == "a" else 80) for workload in "abc"}}
+    said = summary([table(steady, {**slower, ("a", 4): runs(150)})], "A", "B")
+    assert said.startswith(
+        "B is slower than A in b at 1 thread and c at 1 thread (−20.0 %) and faster in a at 4 threads (+50.0"
+        " %), of 12 thread counts of 4 workloads."
     )
 
 
@@ -156,6 +164,16 @@ def test_where_directions_differ_the_mean_is_one_of_speeds():
     assert summary([found], "A", "B") == (
         "B is 50 % slower than A (geometric mean of the speeds of 2 workloads; 2 significantly worse, none"
         " better)."
+    )
+
+
+def test_where_directions_differ_named_rows_changed_by_their_speed():
+    time = {"unit": "ns/op", "direction": "lower"}
+    base = {("avgt", 1): runs(100, **time), **{(f"thrpt{at}", 1): runs(100) for at in range(4)}}
+    found = table(base, {**base, ("avgt", 1): runs(200, **time)}, metric="score")
+    assert (
+        summary([found], "A", "B")
+        == "B is slower than A in avgt (−50.0 %) and faster in none of 5 workloads."
     )
 
 

@@ -43,7 +43,9 @@ from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
 from benchdash.regressions.comparison.default_columns import MATRIX_COLUMNS, PlaceNames, recent_use
+from benchdash.regressions.comparison.pair_words import column_summary
 from benchdash.regressions.comparison.relative import table_for_others
+from benchdash.regressions.comparison.rows import RelativeTo
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
@@ -90,6 +92,8 @@ class ChosenMatrix:
 class WholeMatrix:
     """A matrix with its controls; ``matrix`` is None where nothing of the chosen has the metric.
 
+    ``summary`` says how the last version does against the one that it is held against; empty for nights, and
+    for who sees ratios alone.
     ``headline`` says where nothing in it can be judged, ``note`` where its noise is known from.
     ``opens`` and ``charts`` are addresses by workload: with or without its thread counts, and of its charts.
     """
@@ -101,6 +105,7 @@ class WholeMatrix:
     switches: Sequence[Switch]
     matrix: Matrix | None
     is_tested: bool
+    summary: str
     headline: str
     note: str
     meanings: Sequence[tuple[str, Sequence[Link]]]
@@ -156,6 +161,7 @@ def whole_matrix(
         switches=switches,
         matrix=matrix(table, write=write, link=source.link, look=look) if table else None,
         is_tested=table is not None and is_tested(table),
+        summary="" if view.nights or relative else _summary(source, view.relative_to),
         headline=source.headline,
         note=_note(table) if table else "",
         meanings=meanings(path, read_choice(query, chosen.columns)) if chosen.columns else [],
@@ -163,6 +169,14 @@ def whole_matrix(
         charts={name: chosen.charts(name) for name in ids},
         pages=form.pages(query, path, source.around) if source.around else [],
     )
+
+
+def _summary(source: MatrixSource, relative_to: RelativeTo) -> str:
+    if not (source.table and source.heads):
+        return ""
+    *before, last = [source.base, *source.heads]
+    base = before[-1] if relative_to == "previous" else source.base
+    return column_summary(source.table, -1, base.name, last.name)
 
 
 def _note(table: ComparisonTable) -> str:

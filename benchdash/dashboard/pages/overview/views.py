@@ -26,6 +26,7 @@ from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.analysis.spans import Span, span
 from benchdash.regressions.comparison.columns import Column, contents_of
 from benchdash.regressions.comparison.default_columns import PlaceNames, recent_use
+from benchdash.regressions.comparison.pair_words import column_summary
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, RowPlace, Standing
@@ -38,7 +39,7 @@ from ingest.queries import uploads_for
 class OverviewMatrix:
     """The matrix of a project; None of the shown columns may have the metric.
 
-    ``headline`` says where nothing in it can be judged.
+    ``summary`` says how the last column does against the base, ``headline`` where nothing can be judged.
     ``opens`` are addresses by workload that show or hide its thread counts.
     """
 
@@ -48,6 +49,7 @@ class OverviewMatrix:
     base: Head
     heads: Sequence[Head]
     matrix: Matrix | None
+    summary: str
     headline: str
     opens: Mapping[str, str]
 
@@ -79,6 +81,9 @@ def overview_matrix(
         matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=look)
         if source.table
         else None,
+        summary=column_summary(source.table, -1, source.base.name, source.heads[-1].name)
+        if source.table and source.heads
+        else "",
         headline=source.headline,
         opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
     )
