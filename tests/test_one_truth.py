@@ -25,7 +25,7 @@ from tests.dashboard.page_text import text_of
 from tests.test_pipeline import NIGHTS
 from tests.verdicts_of_pages import Places
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_loop_of_the_browser")]
 
 # performance_schema was switched on before night 26.
 FIRST, SWITCHED, LAST = 6, 26, 36
