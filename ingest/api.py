@@ -123,7 +123,9 @@ class UploadListView(_View):
             return _answer(receive_one(project, by=self.viewer, arrival=arrival))
         if arrival.is_archive:
             return Response(
-                ArchiveDryRunSerializer(archive_services.dry_run(project, arrival, by=self.viewer)).data
+                ArchiveDryRunSerializer(
+                    archive_services.dry_run(project, arrival, by=self.viewer, proposes=True)
+                ).data
             )
         return Response(DryRunSerializer(dry_run(project, arrival)).data)
 

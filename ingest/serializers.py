@@ -157,10 +157,24 @@ class TriedFileSerializer(serializers.Serializer[Any]):
     companions = serializers.ListField(child=serializers.CharField())
 
 
+class ProposalSerializer(serializers.Serializer[Any]):
+    """A guess, to be looked at and then sent as it is or corrected."""
+
+    pattern = serializers.CharField()
+    path_map = serializers.DictField(help_text="with `fields`, which hold for all files")
+    companion_pattern = serializers.ListField(source="companion_patterns", child=serializers.CharField())
+    reasons = serializers.DictField(
+        child=serializers.CharField(), help_text="why each field is proposed, in a sentence"
+    )
+
+
 class ArchiveDryRunSerializer(_TriedSerializer):
     """An archive as it would be recorded, file by file."""
 
     files = TriedFileSerializer(many=True)
+    proposal = ProposalSerializer(
+        allow_null=True, help_text="of names of files, where no pattern was sent and fields are missing"
+    )
     not_looked_at = serializers.SerializerMethodField(help_text="files for which the time did not go")
     warnings = serializers.ListField(child=serializers.CharField())
 

@@ -9,10 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from ingest.archives.path_parts import PathPart, PathVariable, as_written, between_words, without_neighbours
-from ingest.archives.path_words import Word, has_workload, words_in, workload_called
+from ingest.archives.path_words import NUMBERS, Word, words_in, workload_called, workloads_in
 from ingest.metadata.fields import FIELDS
 from ingest.metadata.path_patterns import (
     ANY_FILE,
@@ -39,11 +40,8 @@ _OF_ONE_RUN: Final = ("repetition", "session")
 # Forms of one run may differ in these.
 _SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", "json", "md"})
 _MAX_GROUPS: Final = 8
-# Two names alone do not show what varies.
-_MIN_ALIKE: Final = 2
 # Longer texts are no names of anything.
 _MAX_TEXT_LENGTH: Final = 60
-_NUMBERS: Final = ("threads", "repetition")
 _NUMBERED_BY_MAJOR: Final = ("pgbench", "postgres", "postgresql", "pg")
 
 
@@ -60,20 +58,17 @@ class OwnWords:
     likely_workloads: tuple[str, ...] = ()
 
 
-NO_WORDS: Final = OwnWords()
-
-
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """``pattern`` is empty where none is needed. ``parts`` is a mapping without its ``fields``.
 
-    ``left_out`` are paths that the pattern does not fit.
+    ``reasons`` say of fields why they are proposed.
     """
 
     pattern: str = ""
     parts: Mapping[str, Mapping[str, Mapping[str, Any]]] = dataclasses.field(default_factory=dict)
     fields: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    left_out: Sequence[str] = ()
+    reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def propose(
@@ -88,7 +83,7 @@ def propose(
     field; ``said`` are the fields that somebody has said of all files.
     """
     own = own_words or {}
-    names = [_Name(path, words_in(path, known), own.get(path, NO_WORDS)) for path in sorted(paths)]
+    names = [_Name(path, words_in(path, known), own.get(path, OwnWords())) for path in sorted(paths)]
     if not names:
         return Proposal()
     if all(one in name.own.fields for name in names for one in ("product", "version", "workload")):
@@ -96,10 +91,11 @@ def propose(
         said = {*said, "workload", "configuration"}
     _leave_to_files(names)
     if len(names) < 2:
-        return Proposal(fields=_of_all(names[0].words, names))
+        return Proposal(fields=_of_all(names[0].words, names), reasons=_reasons(names))
     groups = _groups(names[:: len(names) // _MAX_STUDIED + 1])
     drafts = [_draft(*group, said) for group in groups]
-    return _for_all(drafts[0], names) or _by_path(drafts, names)
+    proposal = _for_all(drafts[0], names) or _by_path(drafts, names)
+    return replace(proposal, reasons=_reasons(names, drafts))
 
 
 @dataclass(slots=True)
@@ -174,12 +170,12 @@ def _with_common_slots(names: Sequence[_Name]) -> tuple[list[_Name], list[_Slot]
     having = [name for name, slots in zip(names, found, strict=True) if all(slot in slots for slot in chosen)]
     if not having:
         return list(names), []
-    return _largest_group(having, lambda name: _order(name, chosen)), chosen
 
+    def order(name: _Name) -> tuple[str, ...]:
+        found = name.slots()
+        return tuple(slot[1] for slot in sorted(chosen, key=lambda slot: found[slot].start))
 
-def _order(name: _Name, slots: Sequence[_Slot]) -> tuple[str, ...]:
-    found = name.slots()
-    return tuple(slot[1] for slot in sorted(slots, key=lambda slot: found[slot].start))
+    return _largest_group(having, order), chosen
 
 
 def _largest_group(names: Sequence[_Name], key: Callable[[_Name], Any]) -> list[_Name]:
@@ -202,6 +198,7 @@ class _Draft:
     parts: Mapping[str, Mapping[str, Mapping[str, Any]]]
     fields: Mapping[str, Any]
     slots: Sequence[_Slot]
+    reasons: Mapping[str, str]
 
     def read(self, name: _Name) -> dict[str, Any] | None:
         """Return the fields that the pattern gives, None where it does not fit.
@@ -228,7 +225,7 @@ class _Draft:
 
 def _draft(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[str]) -> _Draft | None:
     """Write the pattern of names that have their words in the same places; None where there is none."""
-    if len(names) < _MIN_ALIKE:
+    if len(names) < 2:
         return None
     try:
         return _written(names, slots, said)
@@ -253,6 +250,13 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
     parts = without_neighbours(parts)
     _name_unknowns(parts, names, constants, said)
     variables = [part for part in parts if isinstance(part, PathVariable)]
+    reasons = {
+        field: one.reason
+        for part in variables
+        for one in (part.inner or [part])
+        for field in (field_called(one.field), *chain.from_iterable(one.meanings.values()))
+        if one.reason
+    }
     fields = _of_all((word for name, word in constants.items() if name not in _OF_ONE_RUN), names)
     given = {variable.field for variable in variables} & fields.keys()
     text = "".join(map(as_written, parts))
@@ -263,11 +267,13 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
         {variable.field: variable.meanings for variable in variables if variable.meanings},
         {name: value for name, value in fields.items() if name not in given},
         [slot for slot in slots if slot in varying or slot[1] in fields.keys() - given],
+        {**_reasons_of(own[slot] for own in reversed(found) for slot in slots), **reasons},
     )
 
 
 def _of_words(words: Sequence[Word]) -> PathVariable:
-    variable = PathVariable([word.text for word in words], words[0].field if words[0].values else ANY_PART)
+    field = words[0].field if words[0].values else ANY_PART
+    variable = PathVariable([word.text for word in words], field)
     variable.meanings = {
         word.text: dict(word.values) for word in words if not word.means_itself and word.values
     }
@@ -300,32 +306,31 @@ def _name_unknowns(
     ]
     # If several may be the threads, it is the one with the largest values.
     for variable in sorted(numbers, key=lambda one: -max(map(int, one.texts))):
-        variable.field = _number_called(variable, names, used)
+        variable.field, variable.reason = _number_called(variable, names, used)
         used.add(variable.field)
     if isinstance(parts[-1], PathVariable) and _SUFFIXES.issuperset(parts[-1].texts):
         parts[-1].field = ANY_PART
     unknown = [one for one in variables if not one.field]
     for variable in unknown:
-        if "control" in variable.texts and len(set(variable.texts)) < 4:
+        texts = set(variable.texts)
+        if "control" in texts and len(texts) < 4:
             variable.field = _other_name("role", used)
-            variable.meanings = {
-                text: {"control": True} if text == "control" else {} for text in variable.texts
-            }
-    for variable in unknown:
-        is_too_long = max(map(len, variable.texts)) > _MAX_TEXT_LENGTH
-        if not variable.field and (is_too_long or _says_what_the_file_says(variable, names)):
+            variable.reason = "'control' is the usual name of a control"
+            variable.meanings = {**{text: {} for text in variable.texts}, "control": {"control": True}}
+        elif max(map(len, texts)) > _MAX_TEXT_LENGTH or _says_what_the_file_says(variable, names):
             variable.field = ANY_PART
-        elif (
-            not variable.field
-            and "workload" not in {*used, *constants, *said}
-            and has_workload(variable.texts)
-        ):
-            variable.field = "workload"
+        elif "workload" not in {*used, *constants, *said} and (usual := workloads_in(variable.texts)):
+            variable.field, variable.reason = "workload", f"'{usual[0]}' is a usual name of a workload"
             used.add("workload")
-    wanted = _wanted_names(names, {*used, *constants, *said})
+    likely = {name.own.likely_workloads for name in names}
+    is_one_by_ratio = len(likely) == 1 and len(next(iter(likely))) == 1
+    is_in_files = _is_said(names, "workload") and any(name.own.workload is None for name in names)
+    wanted = ["configuration"] if is_one_by_ratio or is_in_files else ["workload", "configuration"]
+    wanted = [one for one in wanted if one not in {*used, *constants, *said}]
     for variable in sorted(unknown, key=lambda one: not one.is_in_file_name):
         if not variable.field:
             variable.field = wanted.pop(0) if wanted else _other_name("part", used)
+            variable.reason = f"parts like '{variable.texts[0]}' vary, and no rule knows them"
         used.add(variable.field)
     if _is_said(names, "workload") and "workload" not in used:
         # Such a part would take the place of the workload that the file says.
@@ -348,18 +353,10 @@ def _says_what_the_file_says(variable: PathVariable, names: Sequence[_Name]) -> 
     return None not in workloads and len(pairs) == len(set(variable.texts)) == len(workloads)
 
 
-def _wanted_names(names: Sequence[_Name], used: Collection[str]) -> list[str]:
-    """Return what parts of names may be that no word explains, the likeliest first."""
-    ratios = {name.own.likely_workloads for name in names}
-    is_one_by_ratio = len(ratios) == 1 and len(next(iter(ratios))) == 1
-    is_in_files = _is_said(names, "workload") and any(name.own.workload is None for name in names)
-    wanted = [] if is_one_by_ratio or is_in_files else ["workload"]
-    return [one for one in (*wanted, "configuration") if one not in used]
-
-
-def _number_called(variable: PathVariable, names: Sequence[_Name], used: Collection[str]) -> str:
-    """Return what a number is: the threads that the files printed, a usual count of them, a repetition."""
+def _number_called(variable: PathVariable, names: Sequence[_Name], used: Collection[str]) -> tuple[str, str]:
+    """Return what a number is, and why: threads that files printed, a usual count of them, a repetition."""
     values = [int(text) for text in variable.texts]
+    like = f"numbers like '{variable.texts[0]}'"
     printed = [name.own.threads for name in names]
     word = re.search(r"(?<![a-z])([a-z]++)([-_=]?)$", variable.before.lower())
     unit = re.match(r"[a-z]+", variable.behind.lower())
@@ -367,18 +364,25 @@ def _number_called(variable: PathVariable, names: Sequence[_Name], used: Collect
         one in (None, value) for one, value in zip(printed, values, strict=True)
     ):
         may_be_usual = variable.is_in_file_name and unit is None and _USUAL_THREADS.issuperset(values)
-        if any(printed) or may_be_usual:
-            return "threads"
-    is_major = word is not None and word[1] in _NUMBERED_BY_MAJOR and all(9 <= one <= 30 for one in values)
-    if is_major and "version" not in used and not _is_said(names, "version"):
-        return "version"
+        if any(printed):
+            return "threads", f"{like} are the threads that the files print"
+        if may_be_usual:
+            return "threads", f"{like} in the names of files are usually threads"
+    if (
+        word
+        and word[1] in _NUMBERED_BY_MAJOR
+        and all(9 <= one <= 30 for one in values)
+        and "version" not in used
+        and not _is_said(names, "version")
+    ):
+        return "version", f"{like} behind '{word[1]}' are major versions"
     stands_alone = (word is None or word[2] != "") and unit is None
     # Repetitions are counted from 0 or 1; what begins later is the number of a machine, or a size.
     are_counted = min(values) < 2 and max(values) < 2 * len(set(values)) + 2
     for name in ("repetition", *([] if variable.is_in_file_name else ["session"])):
         if stands_alone and are_counted and name not in used and not _is_said(names, name):
-            return name
-    return _other_name(unit[0] if unit else word[1] if word else "part", used)
+            return name, f"{like} count from 0 or 1, as a {name} does"
+    return _other_name(unit[0] if unit else word[1] if word else "part", used), ""
 
 
 def _other_name(name: str, used: Collection[str]) -> str:
@@ -399,25 +403,25 @@ def _for_all(draft: _Draft | None, names: Sequence[_Name]) -> Proposal | None:
     if draft is None:
         return None
     read = {name.path: draft.read(name) for name in names}
-    left_out = [path for path, fields in read.items() if fields is None]
+    number_left_out = sum(fields is None for fields in read.values())
     by_path = {name.path: _wrong(draft.meant(name), read[name.path]) for name in names if read[name.path]}
     by_path = {path: wrong for path, wrong in by_path.items() if wrong}
     if not all(_has_numbers({**(fields or {}), **by_path.get(path, {})}) for path, fields in read.items()):
         return None
-    is_for_all = not left_out and 2 * len(by_path) <= len(names)
+    is_for_all = not number_left_out and 2 * len(by_path) <= len(names)
     if not is_for_all and len(names) <= MAX_FILES_BY_PATH:
         return None
-    if len(by_path) > MAX_FILES_BY_PATH or 2 * len(left_out) > len(names):
+    if len(by_path) > MAX_FILES_BY_PATH or 2 * number_left_out > len(names):
         return None
     parts = {**draft.parts, **({WHOLE_PATH: by_path} if by_path else {})}
     if not draft.pattern.names and not parts:
         return Proposal(fields=draft.fields)
-    return Proposal(draft.text, parts, draft.fields, left_out)
+    return Proposal(draft.text, parts, draft.fields)
 
 
 def _has_numbers(fields: Mapping[str, Any]) -> bool:
     """Return whether what must be a number is one."""
-    return all(isinstance(_plain(fields[name]), int) for name in _NUMBERS if name in fields)
+    return all(isinstance(_plain(fields[name]), int) for name in NUMBERS if name in fields)
 
 
 def _wrong(meant: Mapping[str, Any], read: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -430,7 +434,7 @@ def _plain(value: Any) -> Any:
 
 
 def _with_plain_numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain(value) if name in _NUMBERS else value for name, value in fields.items()}
+    return {name: _plain(value) if name in NUMBERS else value for name, value in fields.items()}
 
 
 def _by_path(drafts: Sequence[_Draft | None], names: Sequence[_Name]) -> Proposal:
@@ -441,10 +445,10 @@ def _by_path(drafts: Sequence[_Draft | None], names: Sequence[_Name]) -> Proposa
         one: value for one, value in first.items() if all(fields.get(one) == value for fields in others)
     }
     own = {
-        path: {one: value for one, value in fields.items() if one not in common}
+        path: rest
         for path, fields in meant.items()
+        if (rest := {one: value for one, value in fields.items() if one not in common})
     }
-    own = {path: fields for path, fields in own.items() if fields}
     if not own or len(names) > MAX_FILES_BY_PATH:
         return Proposal(fields=common)
     return Proposal(ANY_FILE, {WHOLE_PATH: own}, common)
@@ -471,7 +475,23 @@ def _of_all(words: Iterable[Word], names: Sequence[_Name]) -> dict[str, Any]:
 
 def _joined(words: Iterable[Word]) -> dict[str, Any]:
     """Return the fields of these words; a product of its own wins over one that a version brings."""
-    fields: dict[str, Any] = {}
+    return {name: word.values[name] for name, word in _givers(words).items()}
+
+
+def _reasons_of(words: Iterable[Word]) -> dict[str, str]:
+    return {name: word.reason for name, word in _givers(words).items()}
+
+
+def _givers(words: Iterable[Word]) -> dict[str, Word]:
+    givers: dict[str, Word] = {}
     for word in sorted(words, key=lambda one: len(one.values), reverse=True):
-        fields |= word.values
-    return fields
+        givers |= dict.fromkeys(word.values, word)
+    return givers
+
+
+def _reasons(names: Sequence[_Name], drafts: Sequence[_Draft | None] = ()) -> dict[str, str]:
+    """Return why each field is taken for it, by the first name of the largest group that has it."""
+    reasons = _reasons_of(word for name in reversed(names) for word in name.words)
+    for draft in reversed(drafts):
+        reasons |= draft.reasons if draft else {}
+    return reasons

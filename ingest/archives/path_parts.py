@@ -17,11 +17,13 @@ from ingest.metadata.path_patterns import ANY_PART, PatternError
 class PathVariable:
     """A part that varies: its text in each name. ``field`` is empty where no word says what it is.
 
+    ``reason`` says why it is that field; it is empty where it is none.
     ``inner`` are the variables of which it is made, where nothing tells where one of them ends.
     """
 
     texts: list[str]
     field: str = ""
+    reason: str = ""
     meanings: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     is_in_file_name: bool = False
     before: str = ""

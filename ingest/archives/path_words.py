@@ -8,91 +8,52 @@ a person to confirm.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
+_DATABASES: Final = (
+    *("MySQL", "MariaDB", "PostgreSQL", "Percona Server", "TiDB", "CockroachDB", "YugabyteDB", "OceanBase"),
+    *("OrioleDB", "ClickHouse", "MongoDB", "SQLite"),
+)
 PRODUCTS: Final = {
-    "mysql": "MySQL",
-    "mariadb": "MariaDB",
+    **{name.lower().replace(" ", "-"): name for name in _DATABASES},
+    **dict.fromkeys(("postgres", "pgsql", "pg"), "PostgreSQL"),
+    **dict.fromkeys(("cockroach", "crdb"), "CockroachDB"),
     "maria": "MariaDB",
-    "postgresql": "PostgreSQL",
-    "postgres": "PostgreSQL",
-    "pgsql": "PostgreSQL",
-    "pg": "PostgreSQL",
-    "percona-server": "Percona Server",
     "percona": "Percona Server",
     "pxc": "Percona XtraDB Cluster",
-    "tidb": "TiDB",
-    "cockroachdb": "CockroachDB",
-    "cockroach": "CockroachDB",
-    "crdb": "CockroachDB",
-    "yugabytedb": "YugabyteDB",
-    "oceanbase": "OceanBase",
-    "orioledb": "OrioleDB",
-    "clickhouse": "ClickHouse",
-    "mongodb": "MongoDB",
-    "sqlite": "SQLite",
 }
 # Too short to mean a product by themselves; with a version they do.
 _BEFORE_A_VERSION: Final = {**PRODUCTS, "my": "MySQL", "ma": "MariaDB", "ps": "Percona Server"}
+_OLTP: Final = {
+    "read_only": ("ro", "readonly"),
+    "read_write": ("rw", "readwrite"),
+    "write_only": ("wo", "writeonly"),
+    "point_select": ("ps", "pointselect"),
+    "update_index": (),
+    "update_non_index": (),
+}
 _WORKLOADS: Final = {
-    "ro": "oltp_read_only",
-    "rw": "oltp_read_write",
-    "wo": "oltp_write_only",
-    "ps": "oltp_point_select",
-    "read_only": "oltp_read_only",
-    "readonly": "oltp_read_only",
-    "read_write": "oltp_read_write",
-    "readwrite": "oltp_read_write",
-    "write_only": "oltp_write_only",
-    "writeonly": "oltp_write_only",
-    "point_select": "oltp_point_select",
-    "pointselect": "oltp_point_select",
-    "update_index": "oltp_update_index",
-    "update_non_index": "oltp_update_non_index",
-    "oltp_ro": "oltp_read_only",
-    "oltp_rw": "oltp_read_write",
-    "oltp_wo": "oltp_write_only",
-    "oltp_ps": "oltp_point_select",
-    **{
-        name: name
-        for name in (
-            *("oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_point_select", "oltp_insert"),
-            *("oltp_update_index", "oltp_update_non_index", "oltp_delete", "bulk_insert"),
-            *("select_random_points", "select_random_ranges", "tpcc"),
-        )
-    },
+    **{short: f"oltp_{name}" for name, shorts in _OLTP.items() for short in (name, f"oltp_{name}", *shorts)},
+    **{f"oltp_{shorts[0]}": f"oltp_{name}" for name, shorts in _OLTP.items() if shorts},
+    **{name: name for name in ("oltp_insert", "oltp_delete", "bulk_insert", "tpcc")},
+    **{name: name for name in ("select_random_points", "select_random_ranges")},
 }
 # Behind these words stands no version of a product: that of a tool, a system or a compiler, or a parameter.
 _NO_PRODUCTS: Final = {
     "sysbench": ("0.4", "0.5", "1.0", "1.1"),
     "jmh": ("1.",),
     "ycsb": ("0.",),
-    **dict.fromkeys(
-        (
-            *(
-                "ubuntu",
-                "debian",
-                "centos",
-                "rhel",
-                "rocky",
-                "almalinux",
-                "fedora",
-                "sles",
-                "linux",
-                "kernel",
-            ),
-            *("gcc", "clang", "llvm", "glibc", "jdk", "openjdk", "java", "jre", "python", "docker", "cuda"),
-            *("zipf", "zipfian", "theta", "skew", "alpha", "ratio", "rate", "fillfactor", "scale", "sf"),
-        ),
-        ("",),
-    ),
+    **dict.fromkeys(("ubuntu", "debian", "centos", "rhel", "rocky", "almalinux", "fedora", "sles"), ("",)),
+    **dict.fromkeys(("linux", "kernel", "gcc", "clang", "llvm", "glibc", "docker", "cuda"), ("",)),
+    **dict.fromkeys(("jdk", "openjdk", "java", "jre", "python", "zipf", "zipfian", "theta", "skew"), ("",)),
+    **dict.fromkeys(("alpha", "ratio", "rate", "fillfactor", "scale", "sf"), ("",)),
 }
 _SHORT_MAJORS: Final = {"MySQL": ("8", "9"), "MariaDB": ("10", "11", "12")}
-_FIRST_YEAR: Final = 1990
-_LAST_YEAR: Final = 2099
+NUMBERS: Final = ("threads", "repetition")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +61,7 @@ class Word:
     """A part of a path that says something: ``path[start:end]`` is ``text``.
 
     ``values`` are the fields that it gives: that of ``field`` among them, or none where it is not needed.
+    ``reason`` is a sentence without a full stop: ``'16th' is a number of threads``.
     """
 
     start: int
@@ -107,6 +69,7 @@ class Word:
     field: str
     text: str
     values: Mapping[str, Any]
+    reason: str
 
     @property
     def means_itself(self) -> bool:
@@ -120,12 +83,24 @@ _Meaning = Callable[[re.Match[str]], Mapping[str, Any] | None]
 
 
 class _Rule:
-    """If an expression fits, its group ``it`` is a word; ``meaning`` returns None where it is none."""
+    """If an expression fits, its group ``it`` is a word; ``meaning`` returns None where it is none.
 
-    def __init__(self, field: str, *expressions: re.Pattern[str], meaning: _Meaning | None = None) -> None:
+    ``reason`` says of the text that fits why it is one.
+    """
+
+    def __init__(
+        self, field: str, reason: str, *expressions: re.Pattern[str], meaning: _Meaning | None = None
+    ) -> None:
         self.field = field
+        self.reason = reason
         self.expressions = expressions
-        self.meaning = meaning or (lambda found: {field: found["it"]})
+        self.meaning = meaning or self._of_text
+
+    def _of_text(self, found: re.Match[str]) -> dict[str, Any]:
+        text = found["it"]
+        value = int(text.rstrip("stndrhSTNDRH")) if self.field in NUMBERS else text
+        product = found.groupdict().get("product")
+        return {self.field: value, **({"product": _BEFORE_A_VERSION[product.lower()]} if product else {})}
 
 
 def words_in(path: str, known: Mapping[str, Sequence[str]] | None = None) -> list[Word]:
@@ -147,9 +122,9 @@ def workload_called(text: str) -> str:
     return _WORKLOADS.get(text.lower(), text)
 
 
-def has_workload(texts: Iterable[str]) -> bool:
-    """Return whether one of the texts is a workload, or an abbreviation of one."""
-    return any(text.lower() in _WORKLOADS for text in texts)
+def workloads_in(texts: Iterable[str]) -> list[str]:
+    """Return those of the texts that are a workload, or an abbreviation of one."""
+    return [text for text in texts if text.lower() in _WORKLOADS]
 
 
 def _found(path: str, known: Mapping[str, Sequence[str]]) -> Iterator[tuple[Word, int, int]]:
@@ -163,7 +138,8 @@ def _found(path: str, known: Mapping[str, Sequence[str]]) -> Iterator[tuple[Word
             values = {
                 name: spelled.get(name, {}).get(str(value).lower(), value) for name, value in values.items()
             }
-            yield Word(*found.span("it"), rule.field, found["it"], values), *found.span()
+            reason = f"'{found[0]}' {rule.reason}"
+            yield Word(*found.span("it"), rule.field, found["it"], values, reason), *found.span()
 
 
 def _rules_of(known: Mapping[str, Sequence[str]]) -> Iterator[_Rule]:
@@ -171,7 +147,7 @@ def _rules_of(known: Mapping[str, Sequence[str]]) -> Iterator[_Rule]:
         names = sorted((one for one in known.get(name, ()) if len(one) > 2 and "/" not in one), key=len)
         if names:
             either = "|".join(re.escape(one) for one in reversed(names))
-            yield _Rule(name, _alone(f"(?P<it>{either})"))
+            yield _Rule(name, f"is a {name} of the project", _alone(f"(?P<it>{either})"))
 
 
 # --- what texts mean ----------------------------------------------------------------------------------------
@@ -219,26 +195,20 @@ def _dotted(found: re.Match[str]) -> dict[str, Any] | None:
     if found["it"].startswith(_NO_PRODUCTS.get(word, ())) or re.match(r"\d\d\.0\d\.\d\d$", found["it"]):
         return None
     years = [int(part) for part in found["it"].split(".") if part.isdecimal() and len(part) == 4]
-    is_date = any(_FIRST_YEAR <= year <= _LAST_YEAR for year in years)
+    is_date = any(1990 <= year <= 2099 for year in years)
     return None if is_date else {"version": found["it"]}
 
 
 def _time(found: re.Match[str]) -> dict[str, Any] | None:
     """Read a day, with or without a time: ``20250815_130000``, ``2025.08.15-13.00``, ``15.08.2025``."""
-    if _is_iso(found["it"]):
-        return {"started_at": found["it"]}
     parts = re.findall(r"\d+", found["it"])
     digits = "".join(reversed(parts) if len(parts[0]) == 2 else parts)
     text = f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}" + (f"T{digits[8:]}" if digits[8:] else "")
-    return {"started_at": text} if _is_iso(text) else None
-
-
-def _is_iso(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+    for time in (found["it"], text):
+        with suppress(ValueError):
+            datetime.fromisoformat(time)
+            return {"started_at": time}
+    return None
 
 
 def _major(found: re.Match[str]) -> dict[str, Any] | None:
@@ -258,10 +228,6 @@ def _product(found: re.Match[str]) -> dict[str, Any] | None:
     return None if is_none else {"product": found["it"]}
 
 
-def _number(name: str) -> _Meaning:
-    return lambda found: {name: int(found["it"].rstrip("stndrhSTNDRH"))}
-
-
 _POSTGRES: Final = "postgresql|postgres|pgsql|pg"
 _VERSION: Final = r"\d+(?:\.\d+){1,3}(?:-?(?:snapshot|ga|rc\d*|beta\d*|alpha\d*))?"
 _THREADS: Final = "threads?|thrds?|thr|th|clients?|conns?|connections?|users?|vus?"
@@ -273,6 +239,7 @@ _CLOCK: Final = r"[0-2]\d(?P<colon>[-:.]?)[0-5]\d(?:(?P=colon)[0-5]\d)?"
 _RULES: Final = (
     _Rule(
         "started_at",
+        "is a date",
         re.compile(
             rf"(?<![A-Za-z\d])(?<!\d\.)(?P<it>{_DATE}(?:[T_-]?{_CLOCK})?|{_GERMAN_DATE})(?!\d|\.\d)",
         ),
@@ -281,6 +248,7 @@ _RULES: Final = (
     # A machine by its size or number, by its address in a private network, or by its whole name.
     _Rule(
         "hardware",
+        "is written like the size, number or address of a machine",
         _alone(
             r"(?P<it>c\d+r\d+|\d+-?(?:cores?|v?cpus?)(?:[-_]?\d+gb?)?|\d+-?c[-_]?\d+gb?"
             r"|[a-z]{1,3}\d[a-z]{0,3}[._-](?:\d{0,2}xlarge|large|medium|small|micro|metal)"
@@ -294,6 +262,7 @@ _RULES: Final = (
     ),
     _Rule(
         "commit",
+        "is written like the hash of a commit",
         re.compile(
             r"(?<![A-Za-z0-9])(?<![0-9a-f]{4}-)(?P<it>(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40})"
             r"(?![A-Za-z0-9]|-[0-9a-f]{4}-)"
@@ -301,58 +270,65 @@ _RULES: Final = (
     ),
     _Rule(
         "version",
+        "is a product with its version, without dots",
         _alone(rf"(?P<it>(?P<product>{_either(_BEFORE_A_VERSION)})(?P<digits>\d{{2,6}})(?P<build>v\d)?)"),
         meaning=_undotted,
     ),
     # The folder of a build of Percona's has the number of its release behind the version.
     _Rule(
         "version",
+        "is a product with its release",
         re.compile(
             r"(?<![A-Za-z0-9])(?P<product>percona-server|percona|ps|pxc)[-_]v?(?P<it>\d\.\d\.\d+-\d{1,2}(?:\.\d)?)(?=/)",
             re.IGNORECASE,
         ),
-        meaning=lambda found: {
-            "product": _BEFORE_A_VERSION[found["product"].lower()],
-            "version": found["it"],
-        },
     ),
     _Rule(
         "product",
+        "stands before a version, as products do",
         _alone(rf"(?P<it>{_either(_BEFORE_A_VERSION)})", behind=rf"(?=[-_. /]?v?{_VERSION}(?![A-Za-z0-9]))"),
         re.compile(rf"(?:^|(?<=/))(?P<it>[a-z]\w*(?:-[a-z]\w*)*)(?=-v?{_VERSION}/)", re.IGNORECASE),
         meaning=_product,
     ),
     _Rule(
         "version",
+        "is written like a version",
         re.compile(rf"(?<![0-9])(?<![0-9]\.)(?P<it>{_VERSION})(?![A-Za-z0-9])", re.IGNORECASE),
         meaning=_dotted,
     ),
     _Rule(
         "version",
+        "is a product with its major version",
         _alone(rf"(?P<it>(?P<product>{_POSTGRES}|mysql|mariadb)[-_]?(?P<major>\d\d?(?:beta\d|rc\d|devel)?))"),
         meaning=_major,
     ),
     _Rule(
         "repetition",
+        "is the number of a repetition",
         _alone(r"(?P<it>\d+(?:st|nd|rd|th))[-_ ]?(?:run|round|try|pass|iteration)"),
-        meaning=_number("repetition"),
     ),
     _Rule(
         "threads",
+        "is a number of threads, clients or connections",
         _alone(rf"(?P<it>\d+)[-_ ]?(?:{_THREADS}|t)"),
         _alone(rf"(?:{_THREADS}|dop|concurrency|conc|nt|t|c)[-_=]?(?P<it>\d+)"),
-        meaning=_number("threads"),
     ),
-    _Rule("repetition", _alone(rf"(?:{_REPETITION})[-_#=]?(?P<it>\d+)"), meaning=_number("repetition")),
-    _Rule("session", _alone(r"(?P<it>session[-_]?\d+)")),
+    _Rule("repetition", "is the number of a repetition", _alone(rf"(?:{_REPETITION})[-_#=]?(?P<it>\d+)")),
+    _Rule("session", "is the number of a session", _alone(r"(?P<it>session[-_]?\d+)")),
     _Rule(
         "workload",
+        "is a usual name of a workload",
         _alone(f"(?P<it>{_either(_WORKLOADS)})"),
-        meaning=lambda found: {"workload": _WORKLOADS[found["it"].lower()]},
+        meaning=lambda found: {"workload": workload_called(found["it"])},
     ),
-    _Rule("configuration", _alone(r"(?P<it>(?:tier|bp|buf|mem|pool)[-_]?\d+[kmgt]b?)")),
+    _Rule(
+        "configuration",
+        "names an amount of memory",
+        _alone(r"(?P<it>(?:tier|bp|buf|mem|pool)[-_]?\d+[kmgt]b?)"),
+    ),
     _Rule(
         "product",
+        "is the name of a product",
         _alone(rf"(?P<it>{_either(PRODUCTS)})", behind="(?![A-Za-z])"),
         meaning=_product,
     ),

@@ -62,8 +62,9 @@ class FileGuess:
 class FolderPreview:
     """The proposal to send (pattern, mapping, fields of all files), and what each file would then be.
 
-    ``is_guessed`` is not true of a pattern that was given. ``by_ratio`` says that the workload in ``fields``
-    is guessed from the numbers. ``no_results`` are (path, reason) of files that are not read at all.
+    ``is_guessed`` is not true of a pattern that was given. ``reasons`` say of each field that is
+    proposed why, in a sentence without a full stop. ``no_results`` are (path, reason) of files that are not
+    read at all.
     """
 
     pattern: str
@@ -71,11 +72,16 @@ class FolderPreview:
     fields: Mapping[str, Any]
     companion_patterns: Sequence[str]
     is_guessed: bool
-    by_ratio: bool
+    reasons: Mapping[str, str]
     columns: Sequence[str]
     rows: Sequence[FileGuess]
     no_results: Sequence[tuple[str, str]]
     notes: Sequence[str] = ()
+
+    @property
+    def path_map(self) -> dict[str, Any]:
+        """Return the mapping as an upload takes it."""
+        return {**self.parts, "fields": self.fields}
 
     @property
     def complete(self) -> int:
@@ -109,7 +115,6 @@ def preview(
     looked = list(_look_into(file_set, ends_at))
     results = [one for one in looked if not one.trouble]
     rules = path_rules(said)
-    by_ratio = False
     fits = bool(said.pattern and results) and all(
         rules.pattern.match(one.path) is not None for one in results
     )
@@ -120,17 +125,18 @@ def preview(
         own = {one.path: one.own for one in named}
         proposal = propose(own, own, known, said=rules.path_map.fields.keys())
         companions = _companion_patterns(file_set, proposal, looked)
-        of_names = proposal.fields.keys()
         proposal = _with_workloads_by_ratio(proposal, results, rules.path_map.fields)
-        by_ratio = "workload" in proposal.fields.keys() - of_names
-    fields = {**proposal.fields, **rules.path_map.fields}
+    said_of_all = rules.path_map.fields
+    fields = {**proposal.fields, **said_of_all}
     rules = PathRules.parse(
         proposal.pattern, PathMap(proposal.parts, fields), companions=companions, controls=controls
     )
     file_set = FileSet(container, rules)
     planned = {file.path: file for file in file_set.plan.files}
     rows = [_row(one, planned[one.path], rules) for one in results if one.path in planned]
-    shown = {cell.field for row in rows for cell in row.cells if cell.source == "name"} | {*proposal.fields}
+    of_names = {cell.field for row in rows for cell in row.cells if cell.source == "name"}
+    shown = of_names | proposal.fields.keys()
+    proposed = of_names | (proposal.fields.keys() - said_of_all.keys())
     columns = [*SHOWN, *(name for name in FIELDS if name in shown and name not in SHOWN)]
     in_order = [replace(row, cells=[_cell_of(row, name) for name in columns]) for row in rows]
     beside = {path for file in file_set.plan.files for path in file.companions}
@@ -141,7 +147,9 @@ def preview(
         fields=proposal.fields,
         companion_patterns=companions,
         is_guessed=not (is_given or fits),
-        by_ratio=by_ratio,
+        reasons={
+            name: reason for name in columns if name in proposed and (reason := proposal.reasons.get(name))
+        },
         columns=columns,
         rows=in_order,
         no_results=[
@@ -269,8 +277,13 @@ def _with_workloads_by_ratio(
     found = {one.path: one.own.likely_workloads[0] for one in lacking if len(one.own.likely_workloads) == 1}
     if not found:
         return proposal
+    reasons = {
+        **proposal.reasons,
+        "workload": "the ratio of reads, writes and other is that of this workload",
+    }
     if len(found) == len(results) and len(set(found.values())) == 1:
-        return replace(proposal, fields={**proposal.fields, "workload": found[results[0].path]})
+        fields = {**proposal.fields, "workload": found[results[0].path]}
+        return replace(proposal, fields=fields, reasons=reasons)
     if len(by_path.keys() | found) > MAX_FILES_BY_PATH:
         return proposal
     by_path |= {path: {**by_path.get(path, {}), "workload": workload} for path, workload in found.items()}
@@ -278,6 +291,7 @@ def _with_workloads_by_ratio(
         proposal,
         pattern=proposal.pattern or ANY_FILE,
         parts={**proposal.parts, WHOLE_PATH: by_path},
+        reasons=reasons,
     )
 
 

@@ -34,7 +34,7 @@ from ingest.metadata.fields import Metadata
 from ingest.metadata.path_patterns import PatternError
 from ingest.metadata.upload_metadata import metadata_from_json, path_rules
 from ingest.models import ArchiveFile, Companion, Upload
-from ingest.queries import files_of_its_own
+from ingest.queries import files_of_its_own, known_names
 from ingest.receiving import imports
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
 from ingest.receiving.dry_runs import is_duplicate
@@ -64,17 +64,25 @@ def archive_limits() -> ArchiveLimits:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveDryRun:
-    """The outcome of an archive that was only tried, file by file."""
+    """The outcome of an archive that was only tried, file by file.
+
+    ``proposal`` is what its names are taken for, where no pattern was sent and fields are missing.
+    """
 
     format: str
     sha256: str
     duplicate: bool
     files: list[Tried]
     warnings: list[str]
+    proposal: FolderPreview | None = None
 
 
-def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> ArchiveDryRun:
+def dry_run(
+    project: Project, arrival: Arrival, *, by: Viewer = NOBODY, proposes: bool = False
+) -> ArchiveDryRun:
     """Say what would become of each file of an archive, as far as the time goes; nothing is stored.
+
+    With ``proposes`` the names of files are looked at where fields are missing and no pattern was sent.
 
     Raises FileRefusedError for an archive that cannot be read.
     """
@@ -89,6 +97,12 @@ def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> Archi
                 else Tried(file.path, NOT_LOOKED_AT, companions=file.companions)
                 for file in file_set.plan.files
             ]
+            is_wanted = not arrival.metadata.pattern and any(one.missing for one in files)
+            proposal = (
+                preview(container, arrival.metadata, known=known_names(project))
+                if is_wanted and proposes
+                else None
+            )
     except (ContainerError, PatternError) as error:
         raise FileRefusedError([error_of(str(error))]) from None
     return ArchiveDryRun(
@@ -97,6 +111,7 @@ def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> Archi
         duplicate=is_duplicate(project, arrival),
         files=[*files, *file_set.left_aside()],
         warnings=[*arrival.warnings, *container.warnings],
+        proposal=proposal,
     )
 
 

@@ -47,7 +47,7 @@ export function show(html) {
     writeMap(guess.parts);
     field("companion_pattern").value = guess.companion_patterns.join("\n");
   }
-  for (const [name, value] of Object.entries(guess.fields)) fillIn(name, value, guess.from[name] ?? "names");
+  for (const [name, value] of Object.entries(guess.fields)) fillIn(name, value);
   count();
   return guess;
 }
@@ -69,11 +69,11 @@ function forget() {
   }
 }
 
-function fillIn(name, value, source) {
+function fillIn(name, value) {
   const input = field(name);
   if (!input || (input.value && !input.dataset.filled)) return;
   input.value = value;
-  mark(input, "guessed", `guessed from ${source}`);
+  mark(input, "guessed", "guessed, for the reason below");
 }
 
 // The server lets the file win over what nobody typed.

@@ -145,8 +145,8 @@ class Command(BaseCommand):
             self.stdout.write(f"and {len(shown.no_results) - _MAX_ROWS} more that are no results")
         for told in (*shown.notes, *shown.in_words()):
             self.stdout.write(told)
-        if shown.by_ratio:
-            self.stdout.write("the workload is guessed from the ratio of reads, writes and other")
+        for name, reason in shown.reasons.items():
+            self.stdout.write(f"{name}: {reason}")
         self.stdout.write("these are guesses; to import so, correct what is wrong in this command:")
         self.stdout.write(_command(shown, options))
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ingest.archives.path_guesses import OwnWords, propose
 from ingest.archives.path_words import words_in
+from ingest.metadata.fields import FIELDS
 from ingest.metadata.path_patterns import ANY_FILE, PathMap, PathPattern
 from tests.ingest.formats.real_files import SHARED
 
@@ -122,7 +123,45 @@ def test_names_that_a_project_has_are_found_and_written_as_it_writes_them():
 )
 def test_what_varies_between_names_is_a_field_and_what_they_share_stays(paths, pattern, fields):
     proposal = propose(paths)
-    assert (proposal.pattern, proposal.fields, proposal.left_out) == (pattern, fields, [])
+    assert (proposal.pattern, proposal.fields) == (pattern, fields)
+    assert all(PathPattern.parse(pattern).match(path) for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("paths", "reasons"),
+    [
+        (
+            [f"mysql/8.0.{v}/Tier2G_{w}_{n}th.txt" for v in (45, 46) for w in ("RW", "RO") for n in (1, 16)],
+            {
+                "product": "'mysql' stands before a version, as products do",
+                "version": "'8.0.45' is written like a version",
+                "configuration": "'Tier2G' names an amount of memory",
+                "workload": "'RO' is a usual name of a workload",
+                "threads": "'16th' is a number of threads, clients or connections",
+            },
+        ),
+        (
+            [f"ma101114/{w}.run{n}.log" for w in ("reads", "writes") for n in (1, 2)],
+            {
+                "product": "'ma101114' is a product with its version, without dots",
+                "version": "'ma101114' is a product with its version, without dots",
+                "workload": "parts like 'reads' vary, and no rule knows them",
+                "repetition": "'run1' is the number of a repetition",
+            },
+        ),
+        (
+            [f"{night:03}/{role}.{n}.log" for night in (0, 1) for role in ("control", "new") for n in (4, 8)],
+            {
+                "control": "'control' is the usual name of a control",
+                "repetition": "numbers like '000' count from 0 or 1, as a repetition does",
+                "threads": "numbers like '4' in the names of files are usually threads",
+            },
+        ),
+    ],
+)
+def test_each_field_that_is_proposed_has_its_reason(paths, reasons):
+    given = propose(paths).reasons
+    assert {name: reason for name, reason in given.items() if name in FIELDS} == reasons
 
 
 def test_abbreviations_get_a_mapping():
@@ -236,7 +275,6 @@ PATHS = st.lists(st.lists(NAME, min_size=1, max_size=3).map("/".join), min_size=
 @given(PATHS)
 def test_whatever_the_names_are_each_is_read_and_what_must_be_a_number_is_one(paths):
     proposal = propose(paths)
-    assert not proposal.left_out
     for path in paths:
         assert PathPattern.parse(proposal.pattern or ANY_FILE).match(path) is not None
         for name in ("threads", "repetition"):

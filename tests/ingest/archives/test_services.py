@@ -521,6 +521,17 @@ def test_a_dry_run_lists_what_each_file_would_become_and_stores_nothing(api):
     assert (Upload.objects.count(), Run.objects.count()) == stored
 
 
+def test_a_dry_run_without_a_pattern_proposes_one_and_says_why_and_it_can_be_sent_so(api):
+    files = {"my8044/a.t4.log": REPORT, "my8045/a.t4.log": OTHER}
+    proposal = send(api, tar_of(files), dry_run="1", product=None, pattern=None).json()["proposal"]
+    assert proposal["pattern"] == "{version}/a.t4.log"
+    assert proposal["reasons"]["version"] == "'my8044' is a product with its version, without dots"
+    sent = {"pattern": proposal["pattern"], "path_map": json.dumps(proposal["path_map"])}
+    told = send(api, tar_of(files), dry_run="1", product=None, **sent).json()
+    assert {run["version"] for file in told["files"] for run in file["runs"]} == {"8.0.44", "8.0.45"}
+    assert told["proposal"] is None
+
+
 def test_a_dry_run_ends_in_time_and_says_what_it_did_not_look_at(api, settings):
     settings.ARCHIVE_DRY_RUN_SECONDS = 0
     told = send(api, tar_of({"10.6.1/reads.txt": REPORT}), dry_run="1").json()

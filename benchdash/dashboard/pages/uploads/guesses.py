@@ -68,7 +68,6 @@ class Guesses:
             "parts": preview.parts,
             "companion_patterns": preview.companion_patterns,
             "fields": preview.fields,
-            "from": {"workload": "the ratio"} if preview.by_ratio else {},
             "is_guessed": preview.is_guessed,
             "results": [row.path for row in preview.rows],
             "beside": {row.path: row.companions for row in preview.rows if row.companions},
