@@ -14,14 +14,19 @@ from tests.statements import refuse_many_parameters
 # Few tests that take long: one of them that began last would keep the other processes waiting.
 _BEGUN_FIRST = frozenset(
     {
+        "tests/api/test_contract.py",
         "tests/dashboard/pages/articles/test_in_browser.py",
         "tests/dashboard/test_views_in_browser.py",
         "tests/entrance/test_application.py",
+        "tests/entrance/test_bounds.py",
         "tests/performance/test_requests.py",
+        "tests/scenario/test_year.py",
+        "tests/test_bad_requests.py",
         "tests/test_docs.py",
         "tests/test_launcher.py",
         "tests/test_machines.py",
         "tests/test_pipeline.py",
+        "tests/test_visibility.py",
     }
 )
 # What a page shows is waited for, on a machine that is busy with other things, too.

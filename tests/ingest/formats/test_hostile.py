@@ -218,12 +218,24 @@ def test_nothing_but_nesting_is_no_fault(name):
 
 @each_of(IN_JSON)
 def test_values_of_other_kinds_are_refused_or_left_out(path):
-    for value in ("null", "true", '""', "[]", "{}", '"1"', "[1]", '{"a": 1}', '"\\u0000"', "-5"):
+    check_other_kinds(path, share=4)
+
+
+@pytest.mark.slow
+@each_of(IN_JSON)
+def test_values_of_other_kinds_are_refused_or_left_out_at_each_place(path):
+    check_other_kinds(path, share=1)
+
+
+def check_other_kinds(path, *, share):
+    values = ("null", "true", '""', "[]", "{}", '"1"', "[1]", '{"a": 1}', '"\\u0000"', "-5")
+    for offset, value in enumerate(values):
 
         def with_value(member, put=value):
             return member.split(b":")[0] + b": " + put.encode()
 
-        for data in replaced_in_turn(text_of(path), MEMBER, with_value):
+        changed = replaced_in_turn(text_of(path), MEMBER, with_value)
+        for data in islice(changed, offset % share, None, share):
             check_imported(format_of(path), data)
 
 

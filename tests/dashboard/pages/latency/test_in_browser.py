@@ -67,9 +67,3 @@ def test_the_choice_is_kept_in_the_address(page):
 def test_one_key_leads_from_a_chart_to_its_table(page):
     page.keyboard.press("t")
     assert page.evaluate("document.activeElement.id") == "percentiles"
-
-
-def test_on_a_phone_the_page_does_not_scroll_sideways(page):
-    page.set_viewport_size({"width": 390, "height": 844})
-    drawn(page)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

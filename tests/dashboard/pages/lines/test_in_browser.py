@@ -118,14 +118,6 @@ def test_nothing_jumps_and_only_charts_near_the_window_are_drawn(chromium_page, 
     )
 
 
-@pytest.mark.parametrize("path", ["/p/bench/", "/p/bench/compare/"])
-def test_on_a_phone_the_page_does_not_scroll_sideways(chromium_page, project, path):
-    chromium_page.set_viewport_size({"width": 390, "height": 844})
-    chromium_page.goto(path)
-    chromium_page.wait_for_load_state("networkidle")
-    assert chromium_page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 def test_without_scripts_the_form_chooses(browser, live_server, project):
     context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
     page = context.new_page()

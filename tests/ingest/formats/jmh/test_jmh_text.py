@@ -22,7 +22,7 @@ def test_a_large_output_is_read_as_a_small_one_is(monkeypatch):
         assert jmh_text.parse(Source(data)) == whole, size
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -355,7 +355,7 @@ WORDS = (
 ROWS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), min_size=1, max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(ROWS, st.sampled_from([",", "\t", "  ", " ", ";", "|"]))
 def test_any_table_is_understood_soundly_or_refused(rows, separator):
     text = "\n".join(separator.join(row) for row in rows) + "\n"
@@ -374,7 +374,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.dictionaries(FIELDS, VALUES, max_size=6), max_size=4),
     st.sampled_from(["list", "document", "lines"]),
