@@ -101,9 +101,9 @@ class RunValues:
     ``own`` are metrics that only this tool has, with unit and better direction: ``ns/op, lower``. ``names``
     are the places of values that the file names: see ``ToolSpec``. ``rows`` are what was printed of each
     interval, metrics and counts alike; ``tables`` are others; ``unnamed`` are operations, names and texts of
-    values without a place, with their lines; ``flags`` are the words of the command line. ``facts`` are of
-    all runs of the file, and ``operation`` is that of the lines below. ``error`` is the first one of its
-    lines, for which the run is left out.
+    values without a place, with their lines; ``flags`` are the words of the command line. ``facts`` and
+    ``commands`` are of all runs of the file; ``lost`` is what the sender must say of this one. ``operation``
+    is that of the lines below. ``error`` is the first one of its lines, for which the run is left out.
     """
 
     tool: str
@@ -123,6 +123,8 @@ class RunValues:
     flags: list[tuple[str, str]] = field(default_factory=list)
     rows: list[dict[str, float | None]] = field(default_factory=list)
     facts: dict[str, Fact] = field(default_factory=dict)
+    commands: list[str] = field(default_factory=list)
+    lost: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     operation: str = ""
     owes_figures: bool = False
@@ -133,41 +135,45 @@ class RunValues:
     tables: list[Intervals] = field(default_factory=list)
     unnamed: list[tuple[str, str, str, int]] = field(default_factory=list)
     error: FormatError | None = None
+    row: "RowValues | None" = None
 
     def take(self, name: str, text: str, line: int, *, unit: str = "", operation: str = "") -> None:
         """Note a value under the name of a metric, an option, or something else that a run has.
 
-        ``unit`` is that of a number printed without one. Raise FormatError for what is no such value, or
-        another one than was noted before.
+        ``unit`` is that of a number printed without one. Raise FormatError for what is no
+        such value, or another one than was noted before.
         """
-        if name == "_":
-            return
-        if name in TEXTS:
-            # Names are never masked: those that look like a token are refused with the record.
-            if len(text) > _MAX_NAME:
-                raise FormatError(f"the {name} is longer than {_MAX_NAME} characters: {quoted(text)}", line)
-            self.texts[name] = text
-        elif name.startswith(OPTION):
-            self.options[name.removeprefix(OPTION)] = option(text)
-        elif name.startswith(FACT):
-            self.facts.setdefault(name.removeprefix(FACT), text)
-        elif name.startswith(COUNT):
-            count, _ = _metric_name(name.removeprefix(COUNT), operation)
-            self.counts.setdefault(count, self._converted(text, unit, "1/s", line))
-        elif name == "threads":
-            self.threads = self._whole(text, line)
-        elif name == "duration_s":
-            self.duration_s = self._converted(text, unit, "s", line)
-        elif name == "started_at":
-            self.started_at = self._moment(text, unit, line)
-        else:
-            metric, base = _metric_name(name, operation)
-            nothing = _nothing_of(base, self.own.get(base, ""))
-            printed_in = unit or (nothing.unit if nothing.is_own else "")
-            value = self._converted(text, printed_in, nothing.unit, line)
-            # People read microseconds where a tool prints them.
-            printed = unit if unit == "us" and nothing.unit == "ms" and not nothing.is_own else ""
-            self._note(_reading(metric, value, nothing, printed), line)
+        match _sort_of(name):
+            case "_":
+                pass
+            case "figure":
+                metric, base = _metric_name(name, operation)
+                nothing = _nothing_of(base, self.own.get(base, ""))
+                printed_in = unit or (nothing.unit if nothing.is_own else "")
+                value = self._converted(text, printed_in, nothing.unit, line)
+                # People read microseconds where a tool prints them.
+                printed = unit if unit == "us" and nothing.unit == "ms" and not nothing.is_own else ""
+                self._note(metric, value, line, nothing, printed)
+            case "count.":
+                count, _ = _metric_name(name.removeprefix(COUNT), operation)
+                self.counts.setdefault(count, self._converted(text, unit, "1/s", line))
+            case "text":
+                # Names are never masked: those that look like a token are refused with the record.
+                if len(text) > _MAX_NAME:
+                    raise FormatError(
+                        f"the {name} is longer than {_MAX_NAME} characters: {quoted(text)}", line
+                    )
+                self.texts[name] = text
+            case "option.":
+                self.options[name.removeprefix(OPTION)] = option(text)
+            case "fact.":
+                self.facts.setdefault(name.removeprefix(FACT), text)
+            case "threads":
+                self.threads = self._whole(text, line)
+            case "duration_s":
+                self.duration_s = self._converted(text, unit, "s", line)
+            case "started_at":
+                self.started_at = self._moment(text, unit, line)
 
     def take_named(self, name: str, text: str, line: int, *, operation: str = "") -> None:
         """Note a value that the file names, if it is one that the tool is read for."""
@@ -200,9 +206,15 @@ class RunValues:
         elif equals and not names_a_secret(name):
             self.options[name[:100]] = option(value)
 
-    def take_row(self, row: "RunValues", operation: str) -> None:
+    def empty_row(self) -> "RowValues":
+        """Return what takes the values of an interval, the same one each time."""
+        self.row = self.row or RowValues(self.tool, self.own, self.names)
+        self.row.figures.clear()
+        self.row.counts.clear()
+        return self.row
+
+    def take_row(self, values: Mapping[str, float], operation: str) -> None:
         """Note a line of an interval; operations without a line of their own are in the alphabet's order."""
-        values = row.counts | {metric: value.value for metric, value in row.readings.items()}
         is_next = operation and not self.has_headed_rows and operation <= self.last_operation
         if not self.rows or is_next or not self.rows[-1].keys().isdisjoint(values):
             # If there are more rows than are kept, the last one stands in the place of the others.
@@ -223,14 +235,19 @@ class RunValues:
         for number, unit in zip(words[::2], words[1::2], strict=False):
             name = self.names.get(unit) or metric_of(unit)
             value = self._converted(number, unit, unit, line)
-            self._note(Reading(name, value, unit, direction_of(unit), is_own=not known_metric(name)), line)
+            self._note_reading(
+                Reading(name, value, unit, direction_of(unit), is_own=not known_metric(name)), line
+            )
 
     def fail(self, failure: str, text: str, line: int) -> None:
         """Note that the run failed: of what was measured before it is a warning."""
         if self.readings:
-            self.notes.append(f"line {line}: {failure}: {quoted(text)}")
+            self.warn(failure, text, line)
         else:
             self.error = self.error or FormatError(f"{failure}: {quoted(text)}", line)
+
+    def warn(self, warning: str, text: str, line: int) -> None:
+        self.notes.append(f"line {line}: {warning}: {quoted(text)}")
 
     def leave_out(self, operation: str) -> None:
         """Forget what was read of an operation."""
@@ -329,6 +346,7 @@ class RunValues:
             started_at=self.started_at,
             duration_s=self.duration_s or None,
             options=self.options,
+            lost=self.lost,
         )
 
     def value(self, metric: str) -> float:
@@ -344,7 +362,10 @@ class RunValues:
         base = metric.rpartition(".")[2]
         self.readings[metric] = _reading(metric, value, _nothing_of(base, self.own.get(base, "")))
 
-    def _note(self, measured: Reading, line: int) -> None:
+    def _note(self, metric: str, value: float, line: int, like: Reading, printed_unit: str = "") -> None:
+        self._note_reading(_reading(metric, value, like, printed_unit), line)
+
+    def _note_reading(self, measured: Reading, line: int) -> None:
         if self.readings.setdefault(measured.metric, measured) != measured:
             raise given_twice(measured.metric, line)
         self.lines[measured.metric] = line
@@ -370,7 +391,7 @@ class RunValues:
         scales = _scales_of(target)
         number = _NUMBER.fullmatch(text)
         if number and (scale := scales.get(number[2] or unit)) is not None:
-            return float(Decimal(number[1]) * scale)
+            return float(number[1]) if scale == 1 else float(Decimal(number[1]) * scale)
         parts = _DURATION_PART.findall(text) if target in ("ms", "s") else []
         if parts and "".join(number + of for number, of in parts) == text:
             return float(sum(Decimal(number) * scales[of] for number, of in parts))
@@ -394,6 +415,26 @@ class RunValues:
                 *(value for _, value in ranked)
             ):
                 raise out_of_order(operation, self.line_of(f"{dot}latency_avg"))
+
+
+@dataclass(slots=True)
+class RowValues(RunValues):
+    """The values of an interval: of its metrics the numbers alone."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def _note(self, metric: str, value: float, *_: object) -> None:
+        self.figures[metric] = value
+
+
+@lru_cache(maxsize=1000)
+def _sort_of(name: str) -> str:
+    """Return which sort of value has a place of this name."""
+    if name in TEXTS:
+        return "text"
+    if name in ("_", "threads", "duration_s", "started_at"):
+        return name
+    return next((sort for sort in (OPTION, FACT, COUNT) if name.startswith(sort)), "figure")
 
 
 @lru_cache(maxsize=1000)

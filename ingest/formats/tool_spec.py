@@ -16,11 +16,13 @@ A line of the file is one of these where all of it fits, blanks apart. ``{qps}``
 with the unit that is printed behind it; ``{latency_avg:us}`` has none and is in microseconds.
 
 - ``{_}`` is a word that is not read, and three dots are any text;
+- ``[[ stddev {latency_stddev}]]`` is there or not;
 - ``{percentile}`` and ``{latency}`` on one line are a metric together;
 - ``{operation}`` comes before the names of the metrics and counts on its line, and where it stands alone
   before those of the lines below;
 - ``{threads}``, ``{duration_s}``, ``{workload}``, ``{version}`` and ``{option.any}`` are of the run,
-  ``{fact.any}`` of the file;
+  ``{fact.any}`` of the file; ``{option}`` is one that is called as the ``{operation}`` of its line;
+- ``{command}`` is a whole command line, kept with the file, of which the flags are read too;
 - ``{count.any}`` is a number for ``finish``, the first where it is printed again.
 
 Some values are named by the file. ``ToolSpec.names`` says which place of the above each name stands for
@@ -50,8 +52,19 @@ from ingest.formats.outputs import Read, bounded, cut_off, distinct, read_runs, 
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import COUNT, OPTION, TEXTS, RunValues, operation_name
 from ingest.formats.source import Source
+from ingest.masking import mask_text
 
-_PLACE = re.compile(r"\{([\w.]+)(?::([\w/%]+))?\}|\.\.\.")
+_PLACE = re.compile(r"\{([\w.]+)(?::([\w/%]+))?\}|\.\.\.|\[\[|\]\]")
+# An interval in which nothing ended has no times.
+_NAN = frozenset({"nan", "-nan"})
+_GROUPS = {"[[": "(?:", "]]": ")?"}
+# Places that are no values by themselves, or several.
+_TAKEN_BY_NAME = frozenset(
+    {
+        *("_", "percentile", "operation", "name", "value"),
+        *("fields", "command", "flags", "option", "property", "pairs"),
+    }
+)
 _BLANKS = re.compile(r"\s{2,}|\t|\s(?=p\d)")
 _MIN_PERCENTILE, _MAX_PERCENTILE = 0.001, 100
 _TEXT = r"(\S(?:.{0,200}?\S)??)"
@@ -63,11 +76,13 @@ _NUMBER = r"([0-9][0-9.eE+-]{0,30}[a-zA-Zµμ/%]{0,8})"
 _COUNT = r"([0-9][0-9.]{0,30}(?:[eE][+-]?[0-9]{1,2})?)"
 _PAIRS = r"([0-9].{0,2000}\S)"
 _VALUES = {
+    "option": r"(\S.{0,400})",
+    "command": r"(\S.{0,20000})",
     "pairs": _PAIRS,
     "fields": r"(.{0,4000})",
     "flags": r"((?: .{0,50000})?)",
     "name": r"([^,]{1,60}?)",
-    "operation": r"([A-Za-z][\w-]{0,60}?)",
+    "operation": r"([A-Za-z][\w.-]{0,60}?)",
     "property": r'([\w.-]{1,60}"?="?[^"]{0,500})',
     "started_at": r"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}\S{0,20})",
     "percentile": _COUNT,
@@ -85,7 +100,8 @@ class PrintedLine:
     ``before_figures`` of a run behind some. What a ``heads_runs`` line says holds for all runs below it. A
     line ``behind`` another one is such only there, within a run; it stands before those it may be taken for.
     A run with a line that ``owes_figures`` is left out with a warning where none follow. A line with a
-    ``failure`` costs the run that has no figures yet, and is a warning where it comes behind them.
+    ``failure`` costs the run that has no figures yet, and is a warning where it comes behind them; one with a
+    ``warning`` is always such.
     """
 
     template: str
@@ -98,6 +114,7 @@ class PrintedLine:
     heads_runs: bool = False
     owes_figures: bool = False
     failure: str = ""
+    warning: str = ""
 
     @cached_property
     def places(self) -> Sequence[tuple[str, str]]:
@@ -111,12 +128,17 @@ class PrintedLine:
         parts, end = [], 0
         for place in _PLACE.finditer(self.template):
             before = self.template[end : place.start()]
-            value = _value(place[1], has_words)
+            value = _GROUPS.get(place[0]) or _value(place[1], has_words)
             if value == _TEXT and self.template.startswith(",", place.end()):
                 value = _CELL
-            parts += [_literal(before if place[1] else before.rstrip()), value]
+            parts += [_literal(before.rstrip() if place[0] == "..." else before), value]
             end = place.end()
         return re.compile("".join([*parts, _literal(self.template[end:])]))
+
+    @cached_property
+    def beginning(self) -> str:
+        """The first character, nothing where that may be any."""
+        return "" if _PLACE.match(self.template) else self.template[:1]
 
     def begins(self, operation: str, run: RunValues, seen: Mapping["PrintedLine", Collection[str]]) -> bool:
         """Return whether such a line is not of the run at hand; ``seen`` are its kinds with operations."""
@@ -125,7 +147,6 @@ class PrintedLine:
             or self.heads_runs
             or (self.once_a_run and operation in seen.get(self, ()))
             or ((self.interval or self.before_figures) and bool(run.readings))
-            or any(kind.ends_run for kind in seen)
         )
 
 
@@ -212,6 +233,18 @@ class ToolSpec:
     def _recognised(self) -> re.Pattern[bytes]:
         return re.compile(self.recognised_by.encode(), re.MULTILINE)
 
+    @cached_property
+    def _lines_of_any_beginning(self) -> Sequence[PrintedLine]:
+        return [kind for kind in self.lines if not kind.beginning]
+
+    @cached_property
+    def _lines_by_beginning(self) -> Mapping[str, Sequence[PrintedLine]]:
+        """The lines that may begin with a character: to try all would take most of the time of reading."""
+        return {
+            beginning: [kind for kind in self.lines if kind.beginning in ("", beginning)]
+            for beginning in {kind.beginning for kind in self.lines}
+        }
+
     def recognise(self, head: bytes) -> bool:
         return self._recognised.search(head) is not None
 
@@ -239,7 +272,15 @@ class ToolSpec:
         source.limits.check("runs", len(outputs))
         runs, intervals, notes = read_runs(outputs, self._read, lines)
         runs = distinct(runs) if self.key else runs
+        if sum(bool(run.lost) for run in runs) > 1:
+            raise FormatError(
+                f"of {len(runs)} runs only the ends are there, and nothing tells them apart; keep all that "
+                f"{self.tool} printed",
+                outputs[0].last_line,
+            )
         facts = {"tool": self.tool} | outputs[0].facts
+        if commands := outputs[0].commands:
+            facts["command"] = "\n".join(commands)
         return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
     def _runs(self, lines: Sequence[str], limits: Limits) -> Iterator[RunValues]:
@@ -247,6 +288,8 @@ class ToolSpec:
         head = RunValues(self.tool, self.own, self.names, limits=limits)
         run, seen = head.copy(), defaultdict[PrintedLine, set[str]](set)
         columns: Sequence[str] = ()
+        ends = frozenset(kind for kind in self.lines if kind.ends_run)
+        is_closing = re.compile(self.closing).match
         for number, text in self.texts(lines):
             if self.table:
                 if columns and self.table.take(run, columns, text, number):
@@ -254,19 +297,20 @@ class ToolSpec:
                 columns = self.table.head(text) or columns
             kind, values = self._kind_of(text, seen)
             if kind is None:
-                run.is_closed = run.is_closed or re.match(self.closing, text) is not None
+                run.is_closed = run.is_closed or is_closing(text) is not None
                 continue
             operation = operation_name(values.get("operation", ""))
-            if kind.begins(operation, run, seen):
+            if kind.begins(operation, run, seen) or not ends.isdisjoint(seen):
                 # An error above all runs is of each that is measured.
                 if run.readings or run.rows or run.owes_figures or run.error is not head.error:
                     yield run
                 run = head.copy()
                 seen.clear()
             seen[kind].add(operation)
-            run.is_closed = run.is_closed or re.match(self.closing, text) is not None
+            run.is_closed = run.is_closed or is_closing(text) is not None
             _take(head if kind.heads_runs else run, kind, values, number, text)
-            run = head.copy() if kind.heads_runs else run
+            if kind.heads_runs:
+                run = head.copy()
         if run.has_begun:
             yield run
 
@@ -274,12 +318,12 @@ class ToolSpec:
         self, text: str, seen: Collection[PrintedLine]
     ) -> tuple[PrintedLine | None, Mapping[str, str]]:
         """Return the kind of a line with its values by name, None where it is none of the tool."""
-        for kind in self.lines:
+        for kind in self._lines_by_beginning.get(text[:1], self._lines_of_any_beginning):
             if kind.behind and kind.behind not in seen:
                 continue
             if match := kind.pattern.fullmatch(text):
-                names = (name for name, _ in kind.places)
-                return kind, dict(zip(names, match.groups(), strict=True))
+                values = zip(kind.places, match.groups(), strict=True)
+                return kind, {name: value for (name, _), value in values if value is not None}
         return None, {}
 
     def _read(self, run: RunValues, key: str) -> Read:
@@ -300,46 +344,55 @@ class ToolSpec:
 def _take(run: RunValues, kind: PrintedLine, values: Mapping[str, str], line: int, text: str) -> None:
     """Note the values of a line. One that is none costs its run, and no other of the file."""
     run.line, run.last_line = run.line or line, line
-    if list(values) == ["operation"]:
+    if len(values) == 1 and "operation" in values:
         run.operation = values["operation"]
     run.owes_figures = run.owes_figures or kind.owes_figures
     if kind.failure:
         run.fail(kind.failure, text, line)
+    if kind.warning:
+        run.warn(kind.warning, text, line)
     operation = operation_name(values.get("operation", "") or run.operation)
     try:
         if kind.interval:
-            row = RunValues(run.tool, run.own, run.names)
+            row = run.empty_row()
             _take_values(row, kind, values, line, operation)
-            run.take_row(row, operation)
+            run.take_row({**row.counts, **row.figures}, operation)
         else:
             _take_values(run, kind, values, line, operation)
     except FormatError as error:
-        run.error = run.error or error
+        if kind.interval:
+            run.warn(error.message, text, line)
+        else:
+            run.error = run.error or error
 
 
 def _take_values(
     run: RunValues, kind: PrintedLine, values: Mapping[str, str], line: int, operation: str
 ) -> None:
     for name, unit in kind.places:
-        value = values[name]
+        value = values.get(name)
+        if value is None or (kind.interval and value in _NAN):
+            continue
+        if name not in _TAKEN_BY_NAME and not (name == "latency" and "percentile" in values):
+            run.take(name, value, line, unit=unit, operation=operation)
+            continue
         match name:
-            case "_" | "percentile" | "operation" | "name":
-                pass
             case "value":
                 run.take_named(values["name"], value, line, operation=operation)
             case "fields":
                 run.take_fields(value, line, operation=operation)
-            case "flags":
+            case "command" | "flags":
                 run.take_flags(value, line)
+                run.commands += [mask_text(value)] if name == "command" else []
+            case "option":
+                run.take(f"{OPTION}{operation}", value, line)
             case "property":
                 run.take_property(value, line)
             case "pairs":
                 run.take_pairs(value, line)
-            case "latency" if "percentile" in values:
+            case "latency":
                 if metric := _percentile(values["percentile"], line):
                     run.take(metric, value, line, unit=unit, operation=operation)
-            case _:
-                run.take(name, value, line, unit=unit, operation=operation)
 
 
 def _percentile(text: str, line: int) -> str:

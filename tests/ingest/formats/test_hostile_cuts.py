@@ -13,8 +13,7 @@ FEWEST_CUTS, MOST_CUTS = 6, 24
 # follows, from which it is told apart; nor of a whole run, table or distribution that others do.
 LEFT_OUT = {
     *("cut.txt", "started-twice.csv", "with-interrupts.txt", "two-reports.md", "ratios-beside-rates.txt"),
-    *("by-hand-loop-with-stopped-and-aborted.txt", "by-hand-progress-behind-the-report.txt"),
-    *("printed-twice.txt", "two-without-a-key.txt"),
+    *("by-hand-loop-with-stopped-and-aborted.txt", "printed-twice.txt", "two-without-a-key.txt"),
 }
 ACCEPTED = [
     path

@@ -1,1 +1,0 @@
-"""pgbench of PostgreSQL."""
