@@ -26,7 +26,7 @@ _ALWAYS: Final = (OPEN, EVERYTHING)
 _RELEASES: Final = "~"
 
 _State, _Kind = Incident.State, Incident.Kind
-_CURRENT: Final = Q(status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], folded_into=None)
+CURRENT: Final = Q(status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], folded_into=None)
 _SNOOZED: Final = ~Q(snoozed_until=None) | ~Q(snoozed_until_version="")
 _SET_ASIDE: Final = (_State.WONTFIX, _State.EXPECTED, _State.INVALID)
 
@@ -53,42 +53,42 @@ TABS: Final[Mapping[str, Tab]] = {
     tab.name: tab
     for tab in (
         Tab(OPEN, "Open", queries.open_filter(), "Nothing is open"),
-        Tab("snoozed", "Snoozed", _CURRENT & _SNOOZED & Q(state__in=Incident.OPEN), "Nothing is snoozed"),
+        Tab("snoozed", "Snoozed", CURRENT & _SNOOZED & Q(state__in=Incident.OPEN), "Nothing is snoozed"),
         Tab(
             "fixed",
             "Recovered or fixed",
-            _CURRENT & Q(state=_State.FIXED) & ~Q(kind=_Kind.IMPROVEMENT),
+            CURRENT & Q(state=_State.FIXED) & ~Q(kind=_Kind.IMPROVEMENT),
             "Nothing has recovered or was fixed",
         ),
         Tab(
             "declined",
             "Declined or expected",
-            _CURRENT & Q(state__in=_SET_ASIDE),
+            CURRENT & Q(state__in=_SET_ASIDE),
             "Nothing was declined, accepted as expected or marked as invalid",
         ),
         Tab(
             "historical",
             "Historical",
-            _CURRENT & Q(historical=True) & ~Q(kind=_Kind.IMPROVEMENT),
+            CURRENT & Q(historical=True) & ~Q(kind=_Kind.IMPROVEMENT),
             "Nothing is historical",
         ),
         Tab(
             "improvements",
             "Improvements",
-            _CURRENT & Q(kind=_Kind.IMPROVEMENT, left_out=False),
+            CURRENT & Q(kind=_Kind.IMPROVEMENT, left_out=False),
             "Nothing became better",
         ),
         Tab(
             "environment",
             "Environment",
-            _CURRENT & Q(kind=_Kind.ENVIRONMENT),
+            CURRENT & Q(kind=_Kind.ENVIRONMENT),
             "No machine changed its speed as a whole",
         ),
-        Tab("silence", "Silence", _CURRENT & Q(kind=_Kind.SILENCE), "Nothing stopped to report"),
+        Tab("silence", "Silence", CURRENT & Q(kind=_Kind.SILENCE), "Nothing stopped to report"),
         Tab(
             LEFT_OUT,
             "Left out by the rule",
-            _CURRENT & Q(left_out=True),
+            CURRENT & Q(left_out=True),
             "The rule of the project leaves nothing out",
         ),
         Tab(EVERYTHING, "Everything", Q(), "There is none"),

@@ -16,7 +16,9 @@ from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.incidents import incident_views
 from benchdash.dashboard.pages.incidents.forms import TogetherForm, add_errors
 from benchdash.dashboard.pages.incidents.tabs import (
+    CURRENT,
     EVERYTHING,
+    OPEN,
     chips_of,
     chosen_tab,
     condition_of,
@@ -34,6 +36,7 @@ from benchdash.regressions.analysis.spans import span
 from benchdash.regressions.models import Incident
 
 _PAGE: Final = 50
+_MAX_OTHERS: Final = 10
 _UNDO_WITHIN_S: Final = 600
 
 
@@ -51,6 +54,9 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     pages = paginator.get_page(request.GET.get("page"))
     may_triage = page.may(Scope.TRIAGE)
     is_empty = not is_filtered and not tabs[EVERYTHING].count
+    others: list[Any] = []
+    if tab.name == OPEN and not (is_filtered or is_empty or paginator.count):
+        others = list(_with_relatives(queries.incidents(page.project).filter(CURRENT))[:_MAX_OTHERS])
     context = {
         # Among none there is nothing to choose.
         "filters": [replace(chip, is_shown=False) for chip in chips] if is_empty else chips,
@@ -62,6 +68,7 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "is_filtered": is_filtered,
         "pages": pages,
         "rows": [(one, span(one, last_good_at=one.last_good_at)) for one in pages],
+        "others": [(one, span(one, last_good_at=one.last_good_at)) for one in others],
         "may_triage": may_triage,
         "form": TogetherForm(people) if may_triage else None,
         "undo": _to_undo(request, page),
