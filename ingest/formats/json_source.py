@@ -75,7 +75,9 @@ def _decode(text: str, *, first_line: int) -> object:
         line = first_line + error.lineno - 1
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
             raise FormatError("the JSON breaks off in the middle; is the file complete?", line) from None
-        raise FormatError(f"not valid JSON: {error.msg}, column {error.colno}", line) from None
+        several = "; if another JSON begins there, send each as a file of its own"
+        advice = several if error.msg == "Extra data" else ""
+        raise FormatError(f"not valid JSON: {error.msg}, column {error.colno}{advice}", line) from None
     except RecursionError:
         raise FormatError("the JSON is nested too deeply for a result file", first_line) from None
     if _SUSPICIOUS_ESCAPE.search(text):

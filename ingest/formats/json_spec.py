@@ -50,8 +50,8 @@ class JsonSpec:
     """A tool that writes JSON: how its files are recognised, where its runs are, and their values.
 
     ``keys`` are all in the head of a file, of several parted by ``|`` one. ``head`` are values of the whole
-    file. ``left_out`` is a path with the text there of what is no run, and ``failed`` one with that of a run
-    that failed. The rest is as of ``ToolSpec``.
+    file. ``left_out`` are paths with a pattern of the text there of what is computed from runs, ``failed`` is
+    a path with the text of a run that failed. The rest is as of ``ToolSpec``.
     """
 
     tool: str
@@ -88,10 +88,11 @@ class JsonSpec:
         outputs = [
             self._values_of(source, whole, item, line)
             for item, line in zip(items, lines or [1] * len(items), strict=False)
-            if self.left_out is None or next(_found(item, self.left_out[0]), None) != self.left_out[1]
+            if self.left_out is None or not re.fullmatch(self.left_out[1], _text(item, self.left_out[0]))
         ]
         if not outputs:
-            raise FormatError(f"no run of {self.tool} under {self.runs!r}", 1)
+            why = "; what is there was computed from runs: send the runs themselves" if items else ""
+            raise FormatError(f"no run of {self.tool} under {self.runs!r}{why}", 1)
         runs, _, notes = read_runs(outputs, self._read, ())
         return ParsedReport(runs, facts={"tool": self.tool}, warnings=bounded(warnings + notes))
 
@@ -126,7 +127,7 @@ def _without_text_around(source: Source) -> Source:
     text = source.text
     begin = re.search(r"^[ \t]*[{\[]", text, re.MULTILINE)
     closed = max(text.rfind("\n}"), text.rfind("\n]"))
-    end = closed + len("\n}") if closed >= 0 else len(text)
+    end = len(text) - len(text[closed + 1 :].lstrip("]} \t")) if closed >= 0 else len(text)
     if begin is None or not (text[: begin.start()].strip() or text[end:].strip()):
         return source
     lines_above = "\n" * text.count("\n", 0, begin.start())
@@ -148,6 +149,10 @@ def _take(run: RunValues, item: object, values: Mapping[str, str], operation: st
                 except FormatError as error:
                     raise PathError(f"{path!r}: {error.message}", path) from None
                 break
+
+
+def _text(item: object, paths: str) -> str:
+    return next((str(value) for path in paths.split(" | ") for value in _found(item, path)), "")
 
 
 def _found(item: object, path: str) -> Iterator[object]:

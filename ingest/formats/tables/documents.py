@@ -33,6 +33,7 @@ from ingest.formats.tables.table import (
     Table,
     title_fact,
     transposed,
+    without_summaries,
 )
 
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
@@ -142,12 +143,17 @@ def _refuse_names_given_again(tables: Sequence[Table]) -> None:
 
 
 def _read(table: Table, sent: Metric | None) -> Entries:
+    left_out: Sequence[str] = ()
     if is_transposed(table.names, [row.cells[0] for row in table.rows]):
         table = transposed(table)
+    else:
+        table, left_out = without_summaries(table)
     if tell_runs(table.names, may_name_rows=True) or times_statistics(table.names, table.rows):
         refuse_relative(table.titles)
-        return read_rows(table)
-    return read_grid(table, sent)
+        found = read_rows(table)
+    else:
+        found = read_grid(table, sent)
+    return replace(found, warnings=(*found.warnings, *left_out))
 
 
 def _with_headings(table: Table, entries: Sequence[RunEntry]) -> list[RunEntry]:

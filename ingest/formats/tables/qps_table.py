@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.formats import bexhoma
-from ingest.formats.documents import blocks_of_head, document_blocks
+from ingest.formats.documents import DocumentBlock, blocks_of_head, document_blocks
 from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
@@ -30,43 +30,66 @@ NOTHING_MEASURED = "no column says what was measured; write one such as 'workloa
 _JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
 # Signs that pages print in names for a hyphen, which a copied table keeps.
 _TYPESET_HYPHEN = re.compile(r"[\u2010\u2011]|(?<=\w)[\u2012\u2013](?=\w)")
+_BOXES = (
+    dict.fromkeys(range(0x2500, 0x2580), "+")
+    | dict.fromkeys(map(ord, "─━═"), "-")
+    | dict.fromkeys(map(ord, "│┃║┆"), "|")
+)
+# Types of columns in DuckDB and Polars, and how many rows DuckDB counts.
+_TYPES_OR_COUNTS = re.compile(
+    r"\|(?:\s*(?:u?(?:big|huge|small|tiny)?int(?:eger)?[0-9]{0,3}|[fiu][0-9]{2}|varchar|str|double|float"
+    r"|decimal\([0-9, ]+\)|bool(?:ean)?|date|time(?:stamp)?|-{3})\s*\|)+"
+    r"|\|\s*[0-9]+ rows?(?:\s+[0-9]+ columns?)?\s*\|"
+)
+_CONFLUENCE_HEAD = re.compile(r"\|\|(?:[^|]+\|\|)+\s*")
 _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
 def recognise(head: bytes) -> bool:
     if _JSON.match(head) or bexhoma.recognise(head):
         return False
-    lines = _lines(head)
+    lines, blocks = _lines_and_blocks(head)
     if _RELATIVE.match(lines[0]) or begins_column_block(lines):
         return True
-    if any_table(blocks_of_head(head), lines):
+    if any_table(blocks, lines):
         return True
     rows = rows_without_names(lines[:-1])
     return bool(rows) and len(rows[0].cells) > 2
 
 
-def _lines(head: bytes) -> Sequence[str]:
-    return _plain(with_plain_line_ends(head.decode("utf-8", "replace")).split("\n"))
+def _lines_and_blocks(head: bytes) -> tuple[Sequence[str], Sequence[DocumentBlock]]:
+    whole = with_plain_line_ends(head.decode("utf-8", "replace")).split("\n")
+    lines = _plain(whole)
+    return lines, blocks_of_head(head) if lines is whole else list(document_blocks(lines))
 
 
 def _plain(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines with plain hyphens within words."""
-    if all(line.isascii() for line in lines):
+    """Return the lines with plain hyphens within words, and with one plain bar between cells."""
+    if all(line.isascii() and not line.startswith("||") for line in lines):
         return lines
-    return [_TYPESET_HYPHEN.sub("-", line) for line in lines]
+    return [_with_plain_bars(_TYPESET_HYPHEN.sub("-", line)) for line in lines]
+
+
+def _with_plain_bars(line: str) -> str:
+    """Return a line of a drawn table as ``+-|`` draw it; types and counts of rows are borders."""
+    drawn = line.translate(_BOXES)
+    if drawn != line and _TYPES_OR_COUNTS.fullmatch(drawn.strip()):
+        return re.sub("[^|]", "-", drawn.strip())
+    return drawn.replace("||", "|") if _CONFLUENCE_HEAD.fullmatch(drawn) else drawn
 
 
 def recognise_numbers(head: bytes) -> bool:
     """Return whether a file holds a table of names and numbers, of which its sender says what they are."""
-    lines = _lines(head)
+    lines, blocks = _lines_and_blocks(head)
     try:
-        return first_table_of_numbers(blocks_of_head(head), lines) is not None
+        return first_table_of_numbers(blocks, lines) is not None
     except FormatError:
         return True
 
 
 def near_miss(lines: Sequence[str]) -> NearMiss | None:
     """Say what a table of numbers lacks: what the numbers are, or the names of its columns."""
+    lines = _plain(lines)
     try:
         table = first_table_of_numbers(list(document_blocks(lines)), lines)
     except FormatError as error:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing, is_quantity
 from ingest.formats.headings import said_by, thread_count
+from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError
-from ingest.formats.tables.heads import meaning_of
+from ingest.formats.tables.heads import head_of, meaning_of
 from ingest.formats.tables.metric_words import Metric, metric_named
 
 Cell = str | int | float | None
@@ -28,6 +29,12 @@ _DECIMAL_COMMA = re.compile(
 )
 _NAMING = frozenset({"version", "product", "server", "build", "configuration", "workload"})
 _POINT = re.compile(r"^\.(?=[0-9]{2}$)")
+_SUMMARY = re.compile(
+    r"(?:(?:grand |sub-?)?total|sum|average|avg\.?|(?:geo(?:metric)?[ .-]*)?mean|geo\.|平均|合计|总计)"
+    r"(?: *[(:].*)?",
+    re.IGNORECASE,
+)
+_NUMBERED_QUERY = re.compile(r"Q(?:uery)?[ .#]?[0-9]+[a-z]?", re.IGNORECASE)
 _VALUES = frozenset({"value", "values", "result", "results", "数值", "结果", "值"})
 
 
@@ -68,8 +75,10 @@ class Table:
 def with_plain_figures(table: Table) -> Table:
     """Return the table with points for decimal commas, and with a column for each figure between slashes.
 
-    Decimal commas are certain where no number has a point and none may have commas between its thousands.
+    Decimal commas are certain where no number has a point and none may have commas between its thousands. A
+    second line of names and a column of units are put into the names that they belong to.
     """
+    table = _with_units_in_names(_with_one_head(table))
     rows, warnings = table.rows, table.warnings
     # The first column names the rows, and 10.11 under 'Version' is no figure.
     places = {at for at, name in enumerate(table.names) if at and meaning_of(name) not in _NAMING}
@@ -93,6 +102,63 @@ def with_plain_figures(table: Table) -> Table:
         warnings = (*warnings, "the commas in numbers such as 12,5 are taken for decimal ones")
     names, rows = _with_single_figures(table.names, rows)
     return replace(table, names=names, rows=rows, warnings=warnings)
+
+
+def _with_one_head(table: Table) -> Table:
+    """Return the table with one name over each column, where the first row names metrics below the names.
+
+    ``MySQL`` stands over all columns up to the next name: ``MySQL QPS`` and ``MySQL p95``.
+    """
+    second, *rows = table.rows or (None,)
+    if second is None or not rows or len(second.cells) != len(table.names):
+        return table
+    lower = [str(cell or "") for cell in second.cells]
+    are_names = not any(map(is_quantity, lower)) and all(head_of(name).named for name in lower[1:])
+    if not are_names or len(lower) < 2 or (table.names[0] and lower[0]):
+        return table
+    names, above = [table.names[0] or lower[0]], ""
+    for name, below in zip(table.names[1:], lower[1:], strict=True):
+        above = name or above
+        names.append(f"{above} {below}".strip())
+    return replace(table, names=tuple(names), rows=tuple(rows))
+
+
+def _with_units_in_names(table: Table) -> Table:
+    """Return the table with the column of units put behind the metrics that name its rows."""
+    meanings = [meaning_of(name) for name in table.names]
+    fits = all(len(row.cells) == len(table.names) for row in table.rows)
+    if not fits or meanings[:1] != ["metric"] or "unit" not in meanings or "value" in meanings:
+        return table
+    at = meanings.index("unit")
+    rows = (
+        replace(row, cells=(f"{row.cells[0]} ({unit})" if unit else row.cells[0], *row.cells[1:]))
+        for row in table.rows
+        for unit in row.cells[at : at + 1]
+    )
+    rows = (replace(row, cells=(*row.cells[:at], *row.cells[at + 1 :])) for row in rows)
+    return replace(table, names=(*table.names[:at], *table.names[at + 1 :]), rows=tuple(rows))
+
+
+def without_summaries(table: Table) -> tuple[Table, Sequence[str]]:
+    """Return the table without rows whose name says that they are computed from others, and warnings."""
+    metrics = {at for at, name in enumerate(table.names) if meaning_of(name) == "metric"}
+    summaries = [
+        row
+        for row in table.rows
+        if any(_SUMMARY.fullmatch(str(cell)) for at, cell in enumerate(row.cells) if at not in metrics)
+    ]
+    others = [str(row.cells[0]) for row in table.rows if row not in summaries]
+    if all(map(_NUMBERED_QUERY.fullmatch, others)):
+        # The total is the time of a batch.
+        summaries = [row for row in summaries if str(row.cells[0]).casefold() != "total"]
+    if not others:
+        return table, ()
+    lines = ((row.line, " | ".join(map(str, row.cells))) for row in summaries)
+    warnings = [
+        f"line {line}: {text[:80]!r} is computed from other rows and was left out" for line, text in lines
+    ]
+    rows = tuple(row for row in table.rows if row not in summaries)
+    return replace(table, rows=rows), bounded(warnings)
 
 
 def _is_figure_with_comma(cell: Cell) -> bool:

@@ -6,7 +6,8 @@ FORMAT = JsonSpec(
     tool="Google Benchmark",
     keys=("benchmarks", "real_time", "time_unit"),
     runs="benchmarks[]",
-    left_out=("run_type", "aggregate"),
+    # Releases before 1.5 write no run_type.
+    left_out=("run_type | name", "aggregate|.+_(?:mean|median|stddev|BigO|RMS)"),
     head={"option.library_build_type": "context/library_build_type"},
     values={
         "workload": "run_name | name",

@@ -3,6 +3,11 @@
 from ingest.formats.tool_spec import PrintedLine, ToolSpec
 
 LINES = (
+    *(
+        PrintedLine(f"{prompt}{tool}{{flags}}", begins_run=True)
+        for prompt in ("", "$ ", "# ")
+        for tool in ("hey", "oha")
+    ),
     PrintedLine("Total: {duration_s}", once_a_run=True),
     PrintedLine("Slowest: {latency_max}"),
     PrintedLine("Fastest: {latency_min}"),
@@ -16,6 +21,7 @@ FORMAT = ToolSpec(
     tool="hey",
     recognised_by=r"^Summary:\s+Total:\s+[0-9.]+ secs",
     lines=LINES,
+    names={"-c": "threads"},
     required={"qps": "no line 'Requests/sec: ...'"},
     workload="HTTP",
     closing=r"(?:Status code|Error) distribution:",

@@ -11,8 +11,8 @@ FORMAT = replace(
     tool="oha",
     recognised_by=r"^Summary:\s+Success rate:\s+[0-9.]+",
     lines=(
-        PrintedLine("Success rate: {count.succeeded}%", begins_run=True),
-        PrintedLine("Success rate: {count.success_share}", begins_run=True),
+        PrintedLine("Success rate: {count.succeeded}%", once_a_run=True),
+        PrintedLine("Success rate: {count.success_share}", once_a_run=True),
         *hey.LINES,
     ),
     finish=failed_requests,
