@@ -275,10 +275,11 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], *, is_sure: b
 def _titles(blocks: Sequence[DocumentBlock], place: int, lines: Sequence[str]) -> list[tuple[int, str]]:
     """Return the lines that may be titles of a drawn table.
 
-    They are all text where it is the only one of a file, and else its innermost heading and its caption.
+    They are all text but code where it is the only one of a file, and else its innermost heading and its
+    caption.
     """
     if sum(block.kind is BlockKind.TABLE for block in blocks) == 1:
-        others = (block for block in blocks if block.kind is not BlockKind.TABLE)
+        others = (block for block in blocks if block.kind is BlockKind.TEXT)
         return [title for block in others for title in _texts(block.lines, block.line)]
     block = blocks[place]
     titles = []
