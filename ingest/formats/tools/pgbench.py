@@ -27,6 +27,8 @@ _STATEMENTS = {
     ", failures and retries": re.compile(r"([0-9.]+|-?nan)\s+([0-9]+)\s+([0-9]+)\s+(\S.*)"),
 }
 _SCRIPT = re.compile(r"SQL script ([0-9]{1,4}): ?(.*)")
+_SCRIPT_NAME = re.compile(r"script_([0-9]{1,4})")
+_WHOLE = re.compile(r"([0-9]{1,15})(?:\.0)?")
 _MAX_COMMAND_LENGTH = 20_000
 _MAX_STATEMENT_LENGTH = 200
 _MAX_STATEMENTS = 100
@@ -132,7 +134,7 @@ def _rows(rows: Sequence[dict[str, float | None]]) -> Iterator[dict[str, float |
     times = [row["time_s"] or 0.0 for row in rows[:2]]
     start = 0.0 if not times or times[0] < _MIN_EPOCH else times[0] - (times[-1] - times[0])
     for number, row in enumerate(rows):
-        if not row["tps"]:
+        if not row.get("tps"):
             row.update(dict.fromkeys(_TIMES.intersection(row)))
         if start:
             row["time_s"] = round((row["time_s"] or 0.0) - start, 3)
@@ -153,7 +155,7 @@ def _take_version(run: RunValues) -> None:
 def _scripts(run: RunValues) -> Sequence[str]:
     """Return how the names of each script's values begin: empty where there is only one script."""
     names = (name.partition(".")[0] for name in (*run.options, *run.counts))
-    numbers = {int(name.removeprefix("script_")) for name in names if name.startswith("script_")}
+    numbers = {int(found[1]) for name in names if (found := _SCRIPT_NAME.fullmatch(name))}
     return [f"script_{number}." for number in sorted(numbers)] or [""]
 
 
@@ -275,8 +277,8 @@ def _complete_options(run: RunValues) -> None:
         if "statement_" in name:
             # Masked before it is cut, with room for a secret at the end.
             options[name] = str(text)[:_MAX_STATEMENT_LENGTH]
-        elif isinstance(text, str) and (whole := text.removesuffix(".0")).isdigit():
-            options[name] = int(whole)
+        elif isinstance(text, str) and (whole := _WHOLE.fullmatch(text)):
+            options[name] = int(whole[1])
     # Versions before 15 try once and say nothing of it.
     if options.get("max_tries") == 1:
         del options["max_tries"]
