@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Protocol, cast
 
 from ingest.budget import OverBudgetError, check_budget
+from ingest.formats.json_spec import JsonSpec
 from ingest.formats.limits import Limits
 from ingest.formats.refusals import refusal
 from ingest.formats.report import FormatError, Intervals, ParsedReport
@@ -118,7 +119,7 @@ def _find(source: Source, formats: Mapping[str, Format]) -> tuple[Source, list[s
 def _only_format(source: Source, names: list[str]) -> list[str]:
     """Return the format, and that of the tables beside it if there are any. Raise FormatError for others."""
     if not names:
-        raise refusal(source.head)
+        raise refusal(source.head, [one.tool for one in FORMATS.values() if isinstance(one, JsonSpec)])
     if len(names) > 1 and names[1:] != [_TABLES]:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"

@@ -10,8 +10,8 @@ from ingest.formats.tables import qps_table
 from ingest.formats.unread_texts import EXAMPLE_HEAD, INCOMPLETE_TEXTS, refusal_of_foreign_tool
 
 _JSON_SHAPES = (
-    "read are the JSON of JMH (-rf json), YCSB's, and a list of results such as "
-    '[{"workload": "oltp_read_only", "version": "10.11.19", "threads": 4, "tps": 730.96}]'
+    "read are the JSON of JMH (-rf json), YCSB, {}, and a list of results such as "
+    '[{{"workload": "oltp_read_only", "version": "10.11.19", "threads": 4, "tps": 730.96}}]'
 )
 _MAX_KEYS = 8
 _KEY = re.compile(r'"([^"\\\n]{1,60})"\s*:')
@@ -20,10 +20,10 @@ _MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
 _HTML_TABLE = re.compile(r"<t[rd]\b[^<>]*>", re.IGNORECASE)
 
 
-def refusal(source_head: bytes) -> FormatError:
+def refusal(source_head: bytes, json_tools: Sequence[str]) -> FormatError:
     """Return the error for a file that none of the formats recognises.
 
-    The nearest format is the one with most marks.
+    The nearest format is the one with most marks. ``json_tools`` are those of which JSON is read.
     """
     head = source_head.decode("utf-8", "replace")
     lines = head.removesuffix("\n").split("\n")
@@ -33,7 +33,7 @@ def refusal(source_head: bytes) -> FormatError:
         name, miss = nearest
         return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
     if _JSON.match(head):
-        return _refusal_of_json(head)
+        return _refusal_of_json(head, json_tools)
     if found := _HTML_TABLE.search(head):
         return FormatError(
             "its table is written in HTML; copy it from the page that a browser shows, and send that text",
@@ -57,7 +57,7 @@ def _nearest(lines: Sequence[str]) -> tuple[str, NearMiss] | None:
     return max(misses, key=lambda pair: pair[1].marks, default=None)
 
 
-def _refusal_of_json(head: str) -> FormatError:
+def _refusal_of_json(head: str, json_tools: Sequence[str]) -> FormatError:
     try:
         value: object = json.loads(head)
     except (ValueError, RecursionError):
@@ -66,7 +66,8 @@ def _refusal_of_json(head: str) -> FormatError:
         return FormatError("the JSON is one text in quotes; send what is in the text as a file of its own", 1)
     keys = list(dict.fromkeys(value if isinstance(value, dict) else _KEY.findall(head)))[:_MAX_KEYS]
     found = f"its keys are {', '.join(map(repr, keys))}" if keys else "it has no keys"
-    return FormatError(f"JSON of a shape that benchdash does not read: {found}; {_JSON_SHAPES}", 1)
+    shapes = _JSON_SHAPES.format(", ".join(json_tools))
+    return FormatError(f"JSON of a shape that benchdash does not read: {found}; {shapes}", 1)
 
 
 def _refusal_of_text(lines: Sequence[str]) -> FormatError:
