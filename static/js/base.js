@@ -70,6 +70,9 @@ function closeMenusOutside(target) {
 
 function onClick(event) {
   closeMenusOutside(event.target);
+  const chosen = event.target.closest(".chart-tools .menu-list :is(a, button)");
+  // A link that was copied says so there.
+  if (chosen && !("copyLink" in chosen.dataset)) chosen.closest("details").open = false;
   const button = event.target.closest("button");
   if (!button) return;
   if ("themeToggle" in button.dataset) nextTheme();

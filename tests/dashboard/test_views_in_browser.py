@@ -36,7 +36,10 @@ VIEWS = {
 }
 # Tables are views of their own there.
 WITHOUT_CHARTS = {"matrix", "nights", "overview"}
-TOOLS = ("PNG", "SVG", "CSV", "JSON", "Table", "Link")
+TOOLS = (
+    *("Save as PNG", "Save as SVG", "Save as CSV", "Save as JSON"),
+    *("Go to the table", "Copy the link"),
+)
 DIRECTIONS = ("higher is better", "lower is better")
 # What an axis may say instead of a metric.
 PLACES = ("threads", "time, UTC", "percentile of the operations", "seconds since the run began", "pool", "")

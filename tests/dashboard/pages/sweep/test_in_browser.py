@@ -100,7 +100,8 @@ def test_nothing_absolute_is_left_when_a_point_is_pointed_at_or_the_table_is_sav
     expect(hover).to_contain_text("64M: 110.0 %, n = 2")
     assert re.search(r"1,?[2-9]\d\d", page.locator("main").inner_text()) is None
     with page.expect_download() as download:
-        page.locator("figure.chart").first.get_by_role("link", name="CSV").click()
+        page.locator("figure.chart").first.locator("summary").click()
+        page.get_by_role("link", name="Save as CSV").first.click()
     rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
     assert {row["value"] for row in rows} == {""}
     assert {row["setting_value"] for row in rows} == {"8M", "64M", "1G"}
