@@ -5,9 +5,12 @@ import re
 import pytest
 from django.contrib.auth.signals import user_login_failed
 from django.test import override_settings
+from django.utils import timezone
 
 from benchdash.accounts.models import Role
+from benchdash.articles.models import Article
 from benchdash.dashboard.pages.home.views import TriesFromPlace, TriesOfAccount, TriesOfAccountFromPlace
+from tests.alerts.incidents import make_incident
 from tests.builders import PASSWORD, make_project, make_run, make_upload, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.shell.guide")]
@@ -211,10 +214,34 @@ def test_what_stands_for_any_letter_elsewhere_is_itself_in_a_search(client):
     assert ">read-write<" not in page
 
 
-def test_a_search_is_one_statement(client, django_assert_num_queries):
+def test_a_setting_is_found_and_so_is_the_incident_that_it_caused(client):
+    project = make_project("bench", public=True)
+    switched = {
+        "good": {"settings": {"slow_query_log": "OFF"}},
+        "slow": {"settings": {"slow_query_log": "ON"}},
+    }
+    caused = make_incident(project, **switched)
+    make_incident(project, product="MySQL", status="withdrawn", **switched)
+    page = found(client, project, "SLOW query")
+    assert 'href="/p/bench/compare/settings/?setting=slow_query_log">slow_query_log<' in page
+    assert re.findall(r"/incidents/(\d+)/", page) == [str(caused.pk)]
+
+
+def test_metrics_and_articles_are_found_by_their_names(client):
+    project = make_project("bench", public=True)
+    make_run(project=project, readings={"latency_p95": 4.2})
+    article = Article.objects.create(project=project, slug="cmt", title="Costs of hyper-threading")
+    Article.objects.create(project=project, slug="old", title="Costs before", deleted_at=timezone.now())
+    assert 'href="/p/bench/history/?metric=latency_p95">latency_p95<' in found(client, project, "p95")
+    assert re.findall(r'/articles/([^/"]+)/', found(client, project, "costs")) == [article.slug]
+
+
+def test_a_search_takes_the_same_few_statements(client, django_assert_num_queries):
     project = make_project(public=True)
-    make_run(project=project)
-    with django_assert_num_queries(2):
+    for version in ("10.6.23", "10.6.24"):
+        make_run(project=project, version=version, settings={f"option_{version}": "1"})
+        make_incident(project, product=f"MariaDB {version}")
+    with django_assert_num_queries(6):
         found(client, project, "10.6")
 
 
