@@ -233,7 +233,7 @@ def test_the_articles_of_the_sample_say_by_themselves_what_was_concluded(chromiu
             missing += [(slug, number, one, text) for one in sentences if one not in text]
         assert (
             "A noisy shared machine measured this"
-            in chromium_page.locator(".chart-notice").first.inner_text()
+            in chromium_page.locator(".notice-banner").inner_text()
         )
     assert missing == []
     reader = client_of(make_token(Project.objects.get(slug="releases")))
