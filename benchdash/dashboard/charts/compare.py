@@ -11,7 +11,7 @@ from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.detection.compare import Comparison
-from benchdash.results.readings import LOWER
+from benchdash.results.readings import LOWER, UNKNOWN
 
 _BAR: Final = 26
 _AROUND_BARS: Final = 64
@@ -55,6 +55,12 @@ class Value:
             return ""
         direction = self.cell.direction if self.cell else ""
         return verdict_words.short_verdict(self.comparison, self.metric, direction)
+
+    @property
+    def is_untold(self) -> bool:
+        """Tell whether there is not enough to tell, which the look of its cell says."""
+        is_judged = self.cell is not None and self.cell.direction != UNKNOWN
+        return self.comparison is not None and self.comparison.verdict == "unknown" and is_judged
 
     @property
     def settling(self) -> str:

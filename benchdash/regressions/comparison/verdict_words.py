@@ -172,9 +172,12 @@ def what_would_tell(comparisons: Iterable[Comparison]) -> str:
 
 
 def short_verdict(comparison: Comparison, metric: str = "", direction: str = "") -> str:
-    """``not enough to tell, 3 more`` where there is little room; ``note`` explains it."""
+    """``not enough to tell, 3 more`` where there is little room; ``note`` explains it.
+
+    Nobody measures more than MAX_SESSIONS again: so many are no advice.
+    """
     said, more = short_words(comparison.verdict, metric, direction), _more(comparison)
-    return f"{said}, {count(more)} more" if more else said
+    return f"{said}, {count(more)} more" if 0 < more <= MAX_SESSIONS else said
 
 
 def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
@@ -195,9 +198,13 @@ def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
         said.append(f"No difference: within {within(margin)}.")
     if any(is_likely(one.verdict) for one in found):
         said.append("Likely: one session says so, and how much sessions scatter is not known.")
-    if any(map(_more, found)):
-        rather = _RATHER if any(_more(one) > MAX_SESSIONS for one in found) else ""
-        said.append(f"More: so many further sessions of each would settle it{rather}.")
+    needed = list(filter(None, map(_more, found)))
+    if few := sorted(more for more in needed if more <= MAX_SESSIONS):
+        sessions = counted(few[-1], "more session")
+        least = f"{count(few[0])} to " if few[0] < few[-1] else ""
+        said.append(f"{counted(len(few), 'cell')} would be settled by {least}{sessions} of each.")
+    if len(few) < len(needed):
+        said.append(f"Where not even {MAX_SESSIONS} would, {_RATHER.removeprefix('; ')}.")
     return " ".join(said)
 
 

@@ -82,7 +82,20 @@ def test_a_note_explains_the_number_of_runs_where_it_stands():
     unknown = Comparison(1.1, basis="runs", more_runs=4)
     assert verdict_words.short_verdict(unknown) == "not enough to tell, 4 more"
     assert verdict_words.note([unknown], margin=0.02) == (
-        "Noise: repeats. More: so many further sessions of each would settle it."
+        "Noise: repeats. 1 cell would be settled by 4 more sessions of each."
+    )
+
+
+def test_more_sessions_than_anybody_measures_are_no_advice():
+    unknown = Comparison(1.1, basis="runs", more_runs=19)
+    few = [Comparison(1.1, basis="runs", more_runs=more) for more in (3, 1)]
+    assert "2 cells would be settled by 1 to 3 more sessions of each. Where not even 10 would," in (
+        verdict_words.note([*few, unknown], margin=0.02)
+    )
+    assert verdict_words.short_verdict(unknown) == "not enough to tell"
+    assert verdict_words.note([unknown], margin=0.02) == (
+        "Noise: repeats. Where not even 10 would, measuring both in turns beside a control, or on a quieter"
+        " machine, tells sooner."
     )
 
 

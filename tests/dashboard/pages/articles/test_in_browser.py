@@ -231,10 +231,7 @@ def test_the_articles_of_the_sample_say_by_themselves_what_was_concluded(chromiu
         found = views(chromium_page, f"/p/releases/articles/{slug}/")
         for number, (text, sentences) in enumerate(zip(found, said, strict=True)):
             missing += [(slug, number, one, text) for one in sentences if one not in text]
-        assert (
-            "A noisy shared machine measured this"
-            in chromium_page.locator(".notice-banner").inner_text()
-        )
+        assert "A noisy shared machine measured this" in chromium_page.locator(".notice-banner").inner_text()
     assert missing == []
     reader = client_of(make_token(Project.objects.get(slug="releases")))
     for article in Article.objects.all():
