@@ -117,9 +117,12 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
 
 
 def _lost(project: Project, rows: Sequence[Standing], told: Collection[int]) -> list[Incident]:
-    """Return the incidents that made the level of a row worse and are not told as new or open."""
+    """Return the incidents that made the level of a row worse and are not told as new or open.
+
+    Of one that its machine explains it is the incident of the machine.
+    """
     holding = {
-        one.incident.pk
+        one.incident.folded_into_id or one.incident.pk
         for row in rows
         for one in row.each_threads
         if one.incident and headlines.is_for_the_worse(one.incident)

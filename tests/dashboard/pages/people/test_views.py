@@ -68,11 +68,11 @@ def test_these_pages_are_not_for_everybody(client, project, page):
     assert client.get(address).status_code == 200
 
 
-def test_the_bar_leads_readers_to_the_pages_that_are_for_them(client, project):
+def test_the_settings_have_a_tab_for_each_page_that_is_for_the_reader(client, project):
     client.force_login(make_user("reader", member_of=project, role=Role.READER))
-    assert "/p/nightly/audit/" not in client.get("/p/nightly/runs/").content.decode()
+    assert "/p/nightly/audit/" not in client.get("/p/nightly/share/").content.decode()
     client.force_login(make_user("member", member_of=project))
-    assert "/p/nightly/audit/" in client.get("/p/nightly/runs/").content.decode()
+    assert "/p/nightly/audit/" in client.get("/p/nightly/share/").content.decode()
 
 
 @pytest.mark.parametrize("page", ALL_PAGES)
