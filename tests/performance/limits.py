@@ -75,7 +75,7 @@ LIMITS: Final = {
     "page: workloads": Limit(7, 56, 3.6),
     "page: groups of workloads": Limit(5, 13.8, 3.8),
     "page: how changes are found": Limit(10, 20, 6),
-    "page: search": Limit(5, 5.8, 2.1),
+    "page: search": Limit(9, 5.8, 2.1),
     "page: subscriptions": Limit(10, 87, 10.8),
     "page: alerts": Limit(7, 56, 4.8),
     "page: audit log": Limit(8, 35.4, 3.9),
