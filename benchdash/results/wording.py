@@ -1,7 +1,7 @@
 """Numbers, changes and the names of metrics in words, for pages and mails alike."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
 
@@ -124,6 +124,11 @@ COUNTERPART: Final = "Measured with"
 def counted(number: int, noun: str) -> str:
     """Write ``1 run``, ``1,200 runs``, ``2 more branches``."""
     return f"{count(number)} {of_several(noun) if number != 1 else noun}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write ``a, b and c``; nothing of none."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def of_several(noun: str) -> str:

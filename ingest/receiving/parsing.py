@@ -1,7 +1,7 @@
 """Reads a received file by its format, and puts into words what is wrong with it."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -13,6 +13,7 @@ from benchdash.accounts.models import Project
 from benchdash.results.records import RunRecord
 from benchdash.results.services import RecordError
 from benchdash.results.stability import Rule, stall_rule
+from benchdash.results.wording import listed
 from ingest import formats
 from ingest.errors import FieldsError
 from ingest.formats.report import FormatError, ParsedReport
@@ -123,17 +124,12 @@ def errors_of(error: Exception) -> list[dict[str, Any]]:
 def _field_sentences(error: FieldsError) -> Iterator[str]:
     """Yield one sentence for all fields that are missing, and one for each other field."""
     if len(error.missing) > 1:
-        yield f"{in_words(error.missing)} are required, and neither the file nor its sender says them"
+        yield f"{listed(error.missing)} are required, and neither the file nor its sender says them"
     for one in error.errors:
         if not one.is_missing or len(error.missing) == 1:
             yield f"{one.field} {one.message}"
         elif ";" in one.message:
             yield f"{one.field}: {one.message.partition('; ')[2]}"
-
-
-def in_words(names: Sequence[str]) -> str:
-    """Return ``product, version and hardware``."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def error_of(message: str, line: int | None = None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Final
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference, differences
 from benchdash.results.models import ConfigurationContent, Environment, Run
+from benchdash.results.wording import listed
 
 MAX_NAMED: Final = 2
 _MAX_VALUE: Final = 40
@@ -43,7 +44,7 @@ def in_words(switched: Sequence[Difference]) -> str:
     more = len(said) - MAX_NAMED
     if more > 0:
         said = [*said[:MAX_NAMED], f"{more} more thing{'' if more == 1 else 's'} changed"]
-    return " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
+    return listed(said)
 
 
 def _sides(one: ChangePoint) -> Sides | None:

@@ -39,6 +39,7 @@ from benchdash.results.wording import (
     change,
     count,
     counted,
+    listed,
     metric_name,
     number,
     p_value,
@@ -246,7 +247,7 @@ def _rows_of(claim: Claim, verdict: str) -> str:
         named.append(counted(more, "more workload"))
     least, most = (_signed(end) for end in (min(changes, key=abs), max(changes, key=abs)))
     size = most if least == most else f"{least.removesuffix(' %')} to {most}"
-    return f"{_listed(named)} ({size})"
+    return f"{listed(named)} ({size})"
 
 
 def _at(threads: Sequence[int | None]) -> str:
@@ -254,12 +255,7 @@ def _at(threads: Sequence[int | None]) -> str:
     known = [count(one) for one in threads if one is not None]
     if len(known) < len(threads) or len(known) > _MAX_THREADS:
         return f" at {counted(len(threads), 'thread count')}"
-    return f" at {_listed(known)} thread{'' if known == ['1'] else 's'}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Join words: ``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f" at {listed(known)} thread{'' if known == ['1'] else 's'}"
 
 
 def _likely_words(claim: Claim) -> str:
@@ -314,7 +310,7 @@ def _cost_words(claims: Mapping[str, Claim]) -> str:
     said = [_cost(metric, claims[metric].change or 0) for metric in clear]
     if not said:
         return ""
-    return f"{_listed(said)} per operation"
+    return f"{listed(said)} per operation"
 
 
 def _cost(metric: str, change: float) -> str:

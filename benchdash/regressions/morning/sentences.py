@@ -11,6 +11,7 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.nights import NightSpan, Ran
 from benchdash.regressions.morning.rows import Standing
+from benchdash.results import wording
 from benchdash.results.metrics import is_speed
 from benchdash.results.wording import NO_BREAK, change, count, counted, share
 
@@ -30,8 +31,7 @@ def listed(names: Sequence[str], noun: str) -> str:
     """Write ``a, b and c``; of many, only how many: ``5 machines``."""
     if len(names) > MAX_NAMED:
         return counted(len(names), noun)
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return wording.listed(names)
 
 
 def ran_words(ran: Ran | None, *, now: datetime) -> str:

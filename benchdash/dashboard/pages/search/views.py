@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db.models import Func, Q, QuerySet, TextField
+from django.db.models import Func, Q, TextField
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
@@ -13,7 +13,7 @@ from benchdash.articles.queries import articles_of
 from benchdash.dashboard.shell.filters import search_text
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
-from benchdash.regressions.headlines import figure
+from benchdash.regressions.headlines import day, figure
 from benchdash.regressions.models import Incident
 from benchdash.regressions.queries import incidents
 from benchdash.results.catalogue import find_named
@@ -21,6 +21,8 @@ from benchdash.results.models import ConfigurationContent, Series, version_name
 from ingest.queries import uploads_named
 
 _MAX_HITS: Final = 25
+# Configurations whose settings are searched: each may have hundreds.
+_MAX_CONTENTS: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,9 @@ def find(page: ProjectPage, text: str) -> list[Hits]:
         return []
     project = page.project
     named = find_named(project, words, most=_MAX_HITS + 1)
-    metrics = Series.objects.filter(project=project).order_by().values_list("metric", flat=True)
-    contents = ConfigurationContent.objects.filter(project=project)
-    key = Func("settings", function="jsonb_object_keys", output_field=TextField())
-    settings = contents.annotate(key=key).values_list("key", flat=True)
+    in_metric = [Q(metric__icontains=word) for word in words]
+    series = Series.objects.filter(*in_metric, project=project).order_by("metric")
+    metrics = list(series.values_list("metric", flat=True).distinct()[: _MAX_HITS + 1])
     articles = articles_of(project).filter(*(Q(title__icontains=word) for word in words))
     uploads = list(uploads_named(project, words)[: _MAX_HITS + 1]) if page.is_member else []
 
@@ -72,8 +73,8 @@ def find(page: ProjectPage, text: str) -> list[Hits]:
         linked("Products", named.products, "history", "product"),
         linked("Hardware", named.hardware, "runs", "hardware"),
         linked("Configurations", named.configurations, "runs", "configuration"),
-        linked("Metrics", _with_words(metrics, words), "history", "metric"),
-        linked("Settings", _with_words(settings, words), "sweep", "setting"),
+        linked("Metrics", metrics, "history", "metric"),
+        linked("Settings", _settings(project, words), "sweep", "setting"),
         _hits(
             "Incidents",
             _incidents(project, words),
@@ -89,9 +90,16 @@ def find(page: ProjectPage, text: str) -> list[Hits]:
     return [hits for hits in found if hits.hits]
 
 
-def _with_words(names: QuerySet[Any, str], words: Sequence[str]) -> list[str]:
-    """Return the different names that have all words, in any case."""
-    found = {name for name in names.distinct() if all(word.casefold() in name.casefold() for word in words)}
+def _settings(project: Project, words: Sequence[str]) -> list[str]:
+    """Return the names of settings, of the newest configurations, that have all words in any case."""
+    newest = ConfigurationContent.objects.filter(project=project).order_by("-pk")[:_MAX_CONTENTS]
+    key = Func("settings", function="jsonb_object_keys", output_field=TextField())
+    names = ConfigurationContent.objects.filter(pk__in=newest.values("pk")).annotate(key=key)
+    found = {
+        name
+        for name in names.values_list("key", flat=True).distinct()
+        if all(word.casefold() in name.casefold() for word in words)
+    }
     return sorted(found)[: _MAX_HITS + 1]
 
 
@@ -104,8 +112,8 @@ def _incidents(project: Project, words: Sequence[str]) -> list[Any]:
 
 
 def _incident_words(one: Incident) -> str:
-    """``MariaDB main −14.3 %, slow_query_log was switched on, since 9 Nov 2026``."""
-    since = f"since {one.started_at:%-d %b %Y}"
+    """``MariaDB main −14.3 %, slow_query_log was switched on, since Mon 9 Nov``."""
+    since = f"since {day(one.started_at)}"
     return ", ".join(filter(None, [f"{one.subject} {figure(one)}", one.cause, since]))
 
 

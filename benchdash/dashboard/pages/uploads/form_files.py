@@ -16,6 +16,7 @@ from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_fi
 from benchdash.dashboard.pages.uploads.contradictions import Contradiction, settle
 from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
 from benchdash.results.sessions import START_UNKNOWN
+from benchdash.results.wording import listed
 from ingest.archives import services as archive_services
 from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX, bare_stem
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
@@ -24,7 +25,6 @@ from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries, runs_told_by
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive, received_data
 from ingest.receiving.dry_runs import dry_run
-from ingest.receiving.parsing import in_words
 from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 
@@ -102,7 +102,7 @@ class FileOutcome:
     @property
     def missing(self) -> str:
         """The required fields that nobody says, in words."""
-        return in_words([error.field for error in self.fields if error.is_missing])
+        return listed([error.field for error in self.fields if error.is_missing])
 
     @property
     def left_to_a_job(self) -> Upload | None:
