@@ -258,23 +258,44 @@ def run_choices(project: Project, *, product: str | None) -> dict[str, list[str]
     Versions are the newest first, of one ``product`` if it is given. What only pull requests have is left
     out; ``pull_request`` is the branch of one of them, where there are any.
     """
-    versions = ServerVersion.objects.filter(~is_only_of_pull_requests("version"), project=OuterRef("pk"))
-    if product is not None:
-        versions = versions.filter(product__name=product)
-    # Versions of two products may be written alike and sorted apart.
-    newest = versions.values("version").annotate(newest=Max("sort_key")).order_by("-newest", "version")
-    named: dict[str, type[Model]] = {
-        "product": Product,
-        "workload": Workload,
-        "hardware": Hardware,
-        "configuration": Configuration,
-    }
-    names = {kind: _names(model, ~is_only_of_pull_requests(kind)) for kind, model in named.items()}
-    names["version"] = ArraySubquery(newest.values("version")[:_MAX_VERSIONS])
-    requests = VersionPlace.objects.filter(of_pull_requests(), project=OuterRef("pk"))
-    names["pull_request"] = ArraySubquery(requests.order_by("-version").values("branch")[:1])
-    found = Project.objects.values_list(*names.values()).get(pk=project.pk)
+    wanted = {"project": project.pk, "product": product, "pull_requests": PATTERN, "most": _MAX_VERSIONS}
+    [found] = _rows(_RUN_CHOICES, wanted)
+    names = ("product", "workload", "hardware", "configuration", "version", "pull_request")
     return dict(zip(names, found, strict=True))
+
+
+# Versions of two products may be written alike and sorted apart.
+_RUN_CHOICES: Final = """
+    WITH place AS MATERIALIZED (
+        SELECT product_id, version_id, hardware_id, configuration_id FROM results_versionplace
+        WHERE project_id = %(project)s AND branch !~ %(pull_requests)s
+    )
+    SELECT
+        ARRAY(SELECT name FROM results_product WHERE id IN (SELECT product_id FROM place) ORDER BY name),
+        ARRAY(
+            SELECT name FROM results_workload WHERE id IN (
+                SELECT workload_id FROM results_series
+                WHERE project_id = %(project)s AND branch !~ %(pull_requests)s
+            ) ORDER BY name
+        ),
+        ARRAY(SELECT name FROM results_hardware WHERE id IN (SELECT hardware_id FROM place) ORDER BY name),
+        ARRAY(
+            SELECT name FROM results_configuration WHERE id IN (SELECT configuration_id FROM place)
+            ORDER BY name
+        ),
+        ARRAY(
+            SELECT version FROM results_serverversion version
+            JOIN results_product product ON product.id = version.product_id
+            WHERE version.id IN (SELECT version_id FROM place)
+                AND (%(product)s::text IS NULL OR product.name = %(product)s)
+            GROUP BY version ORDER BY max(version.sort_key) DESC, version LIMIT %(most)s
+        ),
+        ARRAY(
+            SELECT branch FROM results_versionplace
+            WHERE project_id = %(project)s AND branch ~ %(pull_requests)s
+            ORDER BY version_id DESC LIMIT 1
+        )
+"""
 
 
 # --- choosers -----------------------------------------------------------------------------------------------

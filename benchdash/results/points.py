@@ -912,6 +912,8 @@ def times_of_commits(
     A time is that of another build of the commit, or when it was first measured on its branch. ``products``
     are ids.
     """
+    if not commits:
+        return {}
     runs = Run.objects.filter(
         version__product__in=products, version__commit__in=commits, branch__in={*branches} - {""}
     )

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from django.db.models import Count, F, Q, QuerySet, Subquery
@@ -168,7 +169,8 @@ def included_runs(
 
 def find_column(project: Project, selector: Selector, *, field: str) -> Column:
     """Find the one column that a selector means in a project. Raises SelectorError for ``field``."""
-    return _resolve(included_runs(project), selector, field=field)
+    [column] = _resolve(included_runs(project), [(selector, field)])
+    return column
 
 
 def chosen_columns(
@@ -178,10 +180,10 @@ def chosen_columns(
 
     Raises SelectorError where a selector is ambiguous or nothing fits.
     """
-    base_column = _resolve(runs, base.completed_by(filters), field="base")
-    if against:
-        return base_column, [_resolve(runs, one.completed_by(filters), field="against") for one in against]
-    return base_column, _other_versions(runs, base_column)
+    selectors = [(base.completed_by(filters), "base")]
+    selectors += [(one.completed_by(filters), "against") for one in against]
+    base_column, *columns = _resolve(runs, selectors)
+    return base_column, columns if against else _other_versions(runs, base_column)
 
 
 def columns_of(project: Project, selector: Selector) -> list[Column]:
@@ -193,10 +195,19 @@ def columns_of(project: Project, selector: Selector) -> list[Column]:
 
 def columns_of_runs(runs: QuerySet[Run]) -> list[Column]:
     """List the columns of some runs in the order of versions; two statements."""
-    return columns_at(list(runs.order_by().values_list(*_OF_RUN).distinct()))
+    return columns_at(_places_of_runs(runs))
 
 
-def columns_at(places: Sequence[MeasuredPlace]) -> list[Column]:
+def _places_of_runs(runs: QuerySet[Run]) -> list[MeasuredPlace]:
+    return list(runs.order_by().values_list(*_OF_RUN).distinct())
+
+
+def _key(place: MeasuredPlace) -> ColumnKey:
+    version, branch, hardware, _, configuration, _, counterpart = place
+    return version, branch, hardware, configuration, counterpart
+
+
+def columns_at(places: Collection[MeasuredPlace]) -> list[Column]:
     """Make columns of places, in the order of versions; one statement."""
     versions = measured_versions({version for version, *_ in places})
     columns = [
@@ -220,16 +231,31 @@ def column_of(run: Run) -> Column:
 
 
 def _fitting(runs: QuerySet[Run], selector: Selector) -> list[Column]:
-    found = columns_of_runs(runs.filter(selector.conditions))
-    return found if selector.branch else _without_pull_requests(found) or found
+    return _meant(selector, columns_of_runs(runs.filter(selector.conditions)))
+
+
+def _meant(selector: Selector, fitting: list[Column]) -> list[Column]:
+    """Return what a selector means: pull requests where it names one or nothing else fits."""
+    return fitting if selector.branch else _without_pull_requests(fitting) or fitting
 
 
 def _without_pull_requests(columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if not is_of_pull_request(column.branch)]
 
 
-def _resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
-    found = _fitting(runs, selector)
+def _resolve(runs: QuerySet[Run], selectors: Sequence[tuple[Selector, str]]) -> list[Column]:
+    """Return the one column that each selector means, which came in a field; a statement each, and one."""
+    places = [_places_of_runs(runs.filter(selector.conditions)) for selector, _ in selectors]
+    columns = columns_at(set(chain.from_iterable(places)))
+    found = []
+    for (selector, field), of_selector in zip(selectors, places, strict=True):
+        fits = set(map(_key, of_selector))
+        found.append(_only(selector, [column for column in columns if column.key in fits], field=field))
+    return found
+
+
+def _only(selector: Selector, fitting: list[Column], *, field: str) -> Column:
+    found = _meant(selector, fitting)
     if not found:
         raise SelectorError(f"no run fits the selector {selector}", field=field)
     if len(found) > 1:

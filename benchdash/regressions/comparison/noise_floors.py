@@ -291,7 +291,7 @@ def _levels(series: Collection[SeriesRow]) -> list[Levels]:
         Levels(
             values=points.levels[begin:end],
             names=version_ids[begin:end].tolist(),
-            runs=float(np.median(independent[begin:end])) if begin < end else 1,
+            runs=median(independent[begin:end].tolist()) if begin < end else 1,
             starts=starts[at],
             times=times[begin:end].tolist(),
         ).counting(received_at[begin:end], of_branch=bool(one.branch))

@@ -99,7 +99,7 @@ class Row:
 
     @property
     def _any_cell(self) -> Cell:
-        return next(cell for cell in self.sides if cell)
+        return self.base or next(cell for cell in self.cells if cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,9 +324,9 @@ class _Grid:
         return [tuple([known[at] for at in of_row]) for of_row in self.at.tolist()]
 
 
-def have_two_directions(rows: Iterable[Row]) -> bool:
+def have_two_directions(rows: Sequence[Row]) -> bool:
     """Tell whether more is better in some of the rows and worse in others: only their speeds have a mean."""
-    return len({row.direction for row in rows} - {UNKNOWN}) > 1
+    return len(rows) > 1 and len({row.direction for row in rows} - {UNKNOWN}) > 1
 
 
 def geometric_mean(rows: Sequence[Row], column: int) -> float | None:

@@ -326,7 +326,7 @@ def _sort_key(facet: Facet) -> Any:
     return lambda text: (text != NONE, _natural(text), text)
 
 
-@lru_cache(maxsize=1000)
+@lru_cache(maxsize=10_000)
 def _natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     """``size=2`` before ``size=10``. Each workload is asked for with every thread count."""
     parts = _NUMBER.split(text.casefold())

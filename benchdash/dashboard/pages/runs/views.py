@@ -36,7 +36,7 @@ from benchdash.results.queries import find_runs
 from benchdash.results.sessions import session_name
 from ingest.queries import may_see_raw
 
-_RUNS: Final = 100
+_RUNS: Final = 50
 
 
 # Chips of things that a project has few of; the others show only when an address asks for them.
