@@ -11,7 +11,7 @@ A file is recognised in this order, and the first that gives a format counts:
 3. names and numbers, where the sender says what the numbers are;
 4. tools in the text behind what most lines begin with.
 
-What a file that no format recognises lacks is told by ``unread_texts``.
+What a file that no format recognises lacks is told by ``refusals``.
 """
 
 import importlib

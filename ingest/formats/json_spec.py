@@ -51,7 +51,8 @@ class JsonSpec:
 
     ``keys`` are all in the head of a file, of several parted by ``|`` one. ``head`` are values of the whole
     file. ``left_out`` are paths with a pattern of the text there of what is computed from runs, ``failed`` is
-    a path with the text of a run that failed. The rest is as of ``ToolSpec``.
+    a path with the text of a run that failed, and ``success`` one with the text of all executions that did
+    not. The rest is as of ``ToolSpec``.
     """
 
     tool: str
@@ -63,6 +64,7 @@ class JsonSpec:
     rows: Sequence[JsonRows] = ()
     left_out: tuple[str, str] | None = None
     failed: tuple[str, str] | None = None
+    success: tuple[str, str] | None = None
     own: Mapping[str, str] = field(default_factory=dict)
     workload: str = ""
     finish: Callable[[RunValues], Iterable[str]] = lambda _: ()
@@ -105,20 +107,31 @@ class JsonSpec:
                 for row in _found(item, rows.path):
                     operation = next(_found(row, rows.operation), "")
                     _take(run, row, rows.values, str(operation))
-            self._check_end(item)
+            self._check_end(run, item)
         except PathError as error:
             keys = [error.path] if isinstance(item, dict) and error.path in item else error.path.split("/")
             run.error = FormatError(error.message, (None if self.runs else line_of(source, *keys)) or line)
         return run
 
-    def _check_end(self, item: object) -> None:
+    def _check_end(self, run: RunValues, item: object) -> None:
         if self.failed and next(_found(item, self.failed[0]), None) == self.failed[1]:
             raise PathError("the run ended with an error", self.failed[0])
+        if self.success:
+            path, text = self.success
+            ends = [str(end) for end in _found(item, path)]
+            if failures := [end for end in ends if end != text]:
+                counted = f"{len(failures)} of {len(ends)} {path.removesuffix('[]')} are not {text}"
+                run.warn(f"{counted}, what failed is measured too", failures[0], run.line)
 
     def _read(self, run: RunValues, key: str) -> Read:
         if run.error:
             raise run.error
-        notes = [*self.finish(run)]
+        if not run.readings:
+            raise FormatError(
+                f"no value stands where {self.tool} writes it: is its JSON within another? Send it alone",
+                run.line,
+            )
+        notes = [*run.notes, *self.finish(run)]
         return run.parsed(key, self.required, self.workload), (), notes
 
 

@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from ingest.budget import check_budget
 from ingest.formats.report import FormatError, NearMiss
 from ingest.formats.tables import qps_table
-from ingest.formats.unread_texts import EXAMPLE_HEAD, INCOMPLETE_TEXTS, refusal_of_foreign_tool
 
+_EXAMPLE_HEAD = "'workload,threads,tps,latency_p95'"
 _JSON_SHAPES = (
     "read are the JSON of JMH (-rf json), YCSB, {}, and a list of results such as "
     '[{{"workload": "oltp_read_only", "version": "10.11.19", "threads": 4, "tps": 730.96}}]'
@@ -20,6 +22,111 @@ _MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
 _HTML_TABLE = re.compile(r"<t[rd]\b[^<>]*>", re.IGNORECASE)
 
 
+@dataclass(frozen=True, eq=False)
+class IncompleteText:
+    """A text that resembles a format and is none of it, by marks in its lines.
+
+    ``sentence`` finishes "the file is nearest to sysbench, but ...". ``weight`` is how much one of its lines
+    counts against those of other formats.
+    """
+
+    format: str
+    marks: str
+    sentence: str
+    weight: int = 1
+
+    @cached_property
+    def _marks(self) -> re.Pattern[str]:
+        return re.compile(self.marks)
+
+    def near_miss(self, lines: Sequence[str]) -> NearMiss | None:
+        """Return the near miss of lines with the marks, None where there are none."""
+        numbers = [number for number, line in enumerate(lines, start=1) if self._marks.search(line)]
+        return NearMiss(self.sentence, numbers[0], len(numbers) * self.weight) if numbers else None
+
+
+_LINES_OF_SYSBENCH = (
+    r"\bsysbench [01]\.[0-9]|\b(?:SQL|General) [sS]tatistics\b|\bThreads fairness:"
+    r"|\b(?:transactions|queries): +[0-9]+ +\([0-9.]+ per sec\.\)|\bevents per second: +[0-9]"
+)
+_INCOMPLETE_TEXTS = (
+    IncompleteText(
+        "dtrace",
+        r"^dtrace: |^CPU +ID +FUNCTION:NAME",
+        "no distribution is in it; let the script print quantize() of the times, or each time as a number",
+    ),
+    IncompleteText(
+        "hammerdb",
+        r"(?i)\bNOPM\b|\bhammerdb",
+        "a line such as 'TEST RESULT : System achieved 124500 NOPM from 287600 PostgreSQL TPM' is missing; "
+        "send the log of HammerDB, or what its command line printed",
+    ),
+    IncompleteText(
+        "jmh_text",
+        r"^(?!\s*[{\[\"]).*(?:\bJMH\b|\borg\.openjdk\.jmh\b|\b(?:thrpt|avgt)\b|\b[nuµm]?s/op\b)",
+        "no line is the head of its table ('Benchmark  Mode  Cnt  Score  Error  Units') or names the "
+        "benchmark of a result; send that table, all that JMH printed, or its JSON (-rf json): pictures, "
+        "ratios and numbers without a benchmark are not read",
+    ),
+    IncompleteText(
+        "mysqlslap",
+        r"\b(?:mysqlslap|mariadb-slap)\b|(?:Minimum|Maximum) number of seconds to run all queries"
+        r"|Number of clients running queries|Average number of queries per client",
+        "the line 'Average number of seconds to run all queries: ... seconds' is missing; send the whole "
+        "block 'Benchmark', or a line of --csv",
+    ),
+    IncompleteText(
+        "pgbench",
+        r"\bpgbench\b|\b(?:latency (?:average|stddev)|tps|initial connection time) = [0-9]"
+        r"|\bnumber of (?:clients|transactions \w+ processed): [0-9]",
+        "the end of its report is missing, a line such as 'tps = 850.1 (without initial connection time)'; "
+        "send all that pgbench printed",
+    ),
+    IncompleteText(
+        "sysbench",
+        rf'^\s*[{{\["].*(?:{_LINES_OF_SYSBENCH})',
+        "its output stands within JSON; send what sysbench itself printed as a file of its own (Ansible "
+        "and others keep it under 'stdout')",
+    ),
+    IncompleteText(
+        "sysbench",
+        rf"{_LINES_OF_SYSBENCH}|^ +(?:approx\. +)?[0-9]{{1,3}}(?:th|st|nd|rd)? percentile: +[0-9]"
+        r"|^ +total time: +[0-9.]+s",
+        "its report is missing, or only parts of it are there: no 'total number of events:' under "
+        "'General statistics:'; send all that sysbench printed, from its banner on",
+    ),
+    # A call of it says less than anything else, also less than the lack of a table.
+    IncompleteText(
+        "sysbench",
+        r"^(?>.*?\bsysbench\s)(?>.*?--).*\s(?:run|prepare)\b",
+        "it only calls sysbench; send what the commands printed, from the banner of sysbench on",
+        weight=0,
+    ),
+    IncompleteText(
+        "ycsb",
+        r"\b(?:site|com\.yahoo)\.ycsb\b|\bworkloads/workload[a-f]\b|(?:Average|Percentile)Latency\([um]s\)"
+        r"|^\[(?:READ|UPDATE|INSERT|SCAN|OVERALL)\]",
+        "its report is missing, which begins with '[OVERALL], RunTime(ms), ...'; send what the client "
+        "printed, or the file of the property 'exportfile'",
+    ),
+)
+
+# Tools whose JSON is read: marks of what they print for people, and the option that writes the JSON.
+_PRINTED_FOR_PEOPLE: Mapping[str, tuple[str, str]] = {
+    "k6": (
+        r"^ *[█■] TOTAL RESULTS|^ *(?:checks_total|http_req_duration|iteration_duration)\.{3,}:",
+        "--summary-export=summary.json",
+    ),
+    "fio": (
+        r"^ *fio-[0-9]+\.[0-9]+|^[\w -]{1,60}: \(g=[0-9]+\): rw=|^ +(?:read|write) ?: IOPS=",
+        "--output-format=json",
+    ),
+    "Google Benchmark": (r"^Benchmark +Time +CPU +Iterations", "--benchmark_format=json"),
+    "pytest-benchmark": (r"^-+ benchmark(?: .*)?: [0-9]+ tests -+$", "--benchmark-json=results.json"),
+    "hyperfine": (r"^ +Time \(mean ± σ\): ", "--export-json results.json"),
+}
+
+
 def refusal(source_head: bytes, json_tools: Sequence[str]) -> FormatError:
     """Return the error for a file that none of the formats recognises.
 
@@ -27,8 +134,8 @@ def refusal(source_head: bytes, json_tools: Sequence[str]) -> FormatError:
     """
     head = source_head.decode("utf-8", "replace")
     lines = head.removesuffix("\n").split("\n")
-    if foreign := refusal_of_foreign_tool(head):
-        return foreign
+    if printed := _refusal_of_what_is_printed(head):
+        return printed
     if nearest := _nearest(lines):
         name, miss = nearest
         return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
@@ -46,9 +153,25 @@ def refusal(source_head: bytes, json_tools: Sequence[str]) -> FormatError:
     return _refusal_of_text(lines)
 
 
+def _refusal_of_what_is_printed(head: str) -> FormatError | None:
+    """Return the error for what a tool prints beside its JSON; of several tools the first in the text."""
+    found = [
+        (match.start(), tool, option)
+        for tool, (marks, option) in _PRINTED_FOR_PEOPLE.items()
+        if (match := re.search(marks, head, re.MULTILINE))
+    ]
+    if not found:
+        return None
+    start, tool, option = min(found)
+    return FormatError(
+        f"this is what {tool} prints for people; send its JSON, which '{option}' writes",
+        head.count("\n", 0, start) + 1,
+    )
+
+
 def _nearest(lines: Sequence[str]) -> tuple[str, NearMiss] | None:
     misses = []
-    for text in INCOMPLETE_TEXTS:
+    for text in _INCOMPLETE_TEXTS:
         check_budget()
         if miss := text.near_miss(lines):
             misses.append((text.format, miss))
@@ -76,6 +199,6 @@ def _refusal_of_text(lines: Sequence[str]) -> FormatError:
     return FormatError(
         f"not a result file that benchdash knows: it begins with {first[:80]!r}. Send all that sysbench, "
         "pgbench, JMH, YCSB, HammerDB or another tool printed, from its first line on, or a table whose "
-        f"first line names its columns, such as {EXAMPLE_HEAD}",
+        f"first line names its columns, such as {_EXAMPLE_HEAD}",
         line,
     )

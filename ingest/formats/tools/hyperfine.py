@@ -17,5 +17,6 @@ FORMAT = JsonSpec(
         "system_s": "system",
     },
     own=dict.fromkeys(("median_s", "min_s", "max_s", "user_s", "system_s"), "s, lower"),
+    success=("exit_codes[]", "0"),
     required={"total_time": "a result has no mean"},
 )

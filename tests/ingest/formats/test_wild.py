@@ -39,7 +39,7 @@ REFUSED_WITH_REASON = {
     "*tpch_testcase_mysql_ramdisk.log": "no table under 'Execution' has a rate",
     # other tools, and JSON of one's own
     "LucasGiori_*": "k6",
-    "*rocksdb_c6i*": "db_bench",
+    "*rocksdb_c6i*": "write the units behind their names",
     "The-DevOps-Daily_*": "JSON of a shape that benchdash does not read",
     "danielhlarkin_*": "JSON of a shape that benchdash does not read",
     "tmosley032000_*.json": "its output stands within JSON",

@@ -186,14 +186,6 @@ def test_what_a_comma_means_is_told_by_the_other_numbers_of_the_table(numbers, v
         ),
         ("# Locks\n\n```\na.b  avgt    5  2.000 ± 0.500  us/op\n```\n", "jmh_text, but no line is the head"),
         ("# Numbers\n\n| Case | Value |\n|---|---|\n| a | 12 ms/op |\n", "jmh_text, but no line is the head"),
-        (
-            "| Method | Mean | Error | StdDev |\n|---|---|---|---|\n| A | 4.1 us | 0.1 us | 0.2 us |\n",
-            "BenchmarkDotNet",
-        ),
-        (
-            "| Case | ns/op | B/op | allocs/op |\n|---|---|---|---|\n| A | 4.1 | 3 | 1 |\n",
-            "Go's testing package",
-        ),
     ],
 )
 def test_what_only_resembles_jmh_is_told_so(text, sentence):
