@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchdash.results.readings import LOWER, Reading, reading
-from ingest.formats.cells import is_missing, number
-from ingest.formats.outputs import MAX_THREADS, bounded, missing_line_end
+from ingest.formats.cells import is_missing, number, whole_number
+from ingest.formats.outputs import bounded, missing_line_end
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
@@ -63,20 +63,18 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError where no such table has rates, and for cells that cannot be understood.
     """
     source.limits.check("cells", sum(line.count("|") for line in source.lines))
+    rows = list(_rows(source.lines))
+    has_several = len({report.number for report, _, _ in rows}) > 1
     runs: dict[str, ParsedRun] = {}
     warnings: list[str] = []
-    tables = list(_tables(source.lines))
-    has_several = len({table.report.number for table in tables}) > 1
-    for table in tables:
-        for line, cells in table.rows:
-            key = f"{table.report.number}/{cells[_NAME]}/{cells.get('experiment_run', '1')}"
-            if key in runs:
-                raise FormatError(f"{key[:80]!r} is measured a second time", line)
-            run, notes = _run(table, cells, line, key)
-            # A connection in two reports of a document was set up in two ways.
-            name = f"experiment {table.report.code or table.report.number}" if has_several else None
-            runs[key] = replace(run, configuration=name)
-            warnings += notes
+    for report, line, cells in rows:
+        run, notes = _run(report, cells, line)
+        if run.key in runs:
+            raise FormatError(f"{run.key[:80]!r} is measured a second time", line)
+        # A connection in two reports of a document was set up in two ways.
+        name = f"experiment {report.code or report.number}" if has_several else None
+        runs[run.key] = replace(run, configuration=name)
+        warnings += notes
     if not runs:
         raise FormatError(
             "no table under 'Execution' has a rate of YCSB, BenchBase or HammerDB; other tools that Bexhoma "
@@ -106,36 +104,31 @@ class _Report:
     images: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    report: _Report
-    rows: tuple[tuple[int, dict[str, str]], ...]
-
-
-def _tables(lines: Sequence[str]) -> Iterator[_Table]:
-    """Yield the tables of phases that have a rate. Raise FormatError for rows that do not fit their heads."""
+def _rows(lines: Sequence[str]) -> Iterator[tuple[_Report, int, dict[str, str]]]:
+    """Yield the rows of tables of phases that have a rate. Raise FormatError where one does not fit."""
     report = _Report(1)
     section, head = "", list[str]()
-    rows: list[tuple[int, dict[str, str]]] = []
-    for line_number, line in enumerate([*lines, ""], start=1):
+    for line_number, line in enumerate(lines, start=1):
         text = line.strip()
         if text.startswith("|"):
             cells = [cell.strip() for cell in text.strip("|").split("|")]
-            if not head:
-                head = cells
-            elif section in _SECTIONS and _is_of_phase(head) and not set(text) <= _RULE:
-                rows.append((line_number, _row(head, cells, line_number)))
+            is_of_phase = head[:1] == [_NAME] and _POD not in head and not _RATES.keys().isdisjoint(head)
+            if section in _SECTIONS and is_of_phase and not set(text) <= _RULE:
+                if len(cells) != len(head):
+                    raise FormatError(f"{len(cells)} cells under {len(head)} columns", line_number)
+                yield report, line_number, dict(zip(head, cells, strict=True))
+            head = head or cells
             continue
-        if rows:
-            yield _Table(report, tuple(rows))
-        rows, head = [], []
+        head = []
         if _SUMMARY.fullmatch(text):
             report = _Report(report.number + bool(report.scale or report.images))
             section = ""
         elif (heading := _HEADING.fullmatch(text)) and len(heading[1]) <= 3:
             section = heading[2].casefold()
         elif scale := _SCALE.fullmatch(text):
-            report.workload = _tool_of(scale[1])
+            # ``Benchbase Workload tpcc`` is tpcc.
+            title = scale[1].removeprefix("Benchbase Workload ")
+            report.workload = "TPROC-C" if title.startswith("HammerDB") else title
             report.scale = scale[2]
         elif code := _CODE.fullmatch(text):
             report.code = code[1]
@@ -145,65 +138,47 @@ def _tables(lines: Sequence[str]) -> Iterator[_Table]:
             report.images[image[1]] = image[2]
 
 
-def _tool_of(title: str) -> str:
-    """Return the workload of a report's title: ``tpcc`` of ``Benchbase Workload tpcc``."""
-    if title.startswith("Benchbase"):
-        return title.rpartition(" ")[2]
-    return "TPROC-C" if title.startswith("HammerDB") else title
-
-
-def _is_of_phase(head: Sequence[str]) -> bool:
-    return head[0] == _NAME and _POD not in head and not _RATES.keys().isdisjoint(head)
-
-
-def _row(head: Sequence[str], cells: Sequence[str], line: int) -> dict[str, str]:
-    if len(cells) != len(head):
-        raise FormatError(f"{len(cells)} cells under {len(head)} columns", line)
-    return dict(zip(head, cells, strict=True))
-
-
-def _run(table: _Table, cells: Mapping[str, str], line: int, key: str) -> tuple[ParsedRun, list[str]]:
+def _run(report: _Report, cells: Mapping[str, str], line: int) -> tuple[ParsedRun, list[str]]:
     name = cells[_NAME]
-    pods = number(cells[_PODS], line) if _PODS in cells else 1.0
-    readings = list(_rates(cells, line))
+    numbers = {
+        column: number(cells[column], line) for column in (*_ERRORS, *_OPTIONS, *_SECONDS) if column in cells
+    }
+    readings = [
+        reading(metric, number(cells[column], line))
+        for column, metric in _RATES.items()
+        if column in cells and not is_missing(cells[column])
+    ]
     if not readings or not readings[0].value:
         raise FormatError(f"{name[:60]!r} has no rate", line)
-    if pods <= 1:
-        readings += _latencies(cells, line)
     notes = [
         f"line {line}: {cells[column][:40]} errors or exceptions of {name[:60]}"
         for column in _ERRORS
-        if column in cells and number(cells[column], line)
+        if numbers.get(column)
     ]
+    pods = numbers.get(_PODS, 1)
     if pods > 1:
         notes.append(f"line {line}: response times of {pods:g} pods together are no percentiles; left out")
-    options: dict[str, Fact] = {
-        column: int(number(cells[column], line)) for column in _OPTIONS if column in cells
-    }
-    if table.report.scale:
-        options["scale"] = int(table.report.scale)
-    seconds = next(
-        (number(cells[column], line) / factor for column, factor in _SECONDS.items() if column in cells), None
-    )
+    else:
+        readings += _latencies(cells, line)
+    options: dict[str, Fact] = {column: int(numbers[column]) for column in _OPTIONS if column in numbers}
+    if report.scale:
+        options["scale"] = int(report.scale)
+    threads = next((cells[column] for column in _THREADS if column in cells), "")
     product = _PRODUCT.fullmatch(name)
     run = ParsedRun(
         tuple(readings),
-        key=key,
+        key=f"{report.number}/{name}/{cells.get('experiment_run', '1')}",
         column=name,
         product=product[1] if product else None,
-        version=_version(table.report, name),
-        workload=table.report.workload or None,
-        threads=_threads(cells, line),
-        duration_s=seconds,
+        version=_version(report, name),
+        workload=report.workload or None,
+        threads=None if is_missing(threads) else whole_number(threads, "the number of threads", line),
+        duration_s=next(
+            (numbers[column] / factor for column, factor in _SECONDS.items() if column in numbers), None
+        ),
         options=options,
     )
     return run, notes
-
-
-def _rates(cells: Mapping[str, str], line: int) -> Iterator[Reading]:
-    for column, metric in _RATES.items():
-        if column in cells and not is_missing(cells[column]):
-            yield reading(metric, number(cells[column], line))
 
 
 def _latencies(cells: Mapping[str, str], line: int) -> Iterator[Reading]:
@@ -217,16 +192,6 @@ def _latencies(cells: Mapping[str, str], line: int) -> Iterator[Reading]:
         elif of := _OF_OPERATION.fullmatch(column):
             metric = f"{of[1].lower()}.latency_p{int(of[2])}"
             yield Reading(metric, number(cell, line) / 1000, "ms", LOWER, printed_unit="us")
-
-
-def _threads(cells: Mapping[str, str], line: int) -> int | None:
-    found = next((cells[column] for column in _THREADS if column in cells), "")
-    if is_missing(found):
-        return None
-    threads = number(found, line)
-    if not threads.is_integer() or not 1 <= threads <= MAX_THREADS:
-        raise FormatError(f"{found[:40]} is not a number of threads", line)
-    return int(threads)
 
 
 def _version(report: _Report, name: str) -> str | None:

@@ -16,6 +16,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple
 
 from benchdash.results.readings import Reading, reading
 from ingest.formats.outputs import bounded, missing_line_end, whole_lines
@@ -37,7 +39,8 @@ _TIMING = re.compile(
 )
 _ROW = re.compile(r"[ \t]*(< |>= )?(-?[0-9]{1,19}) \|([@ ]{0,40})[ \t]+([0-9]{1,19})[ \t]*")
 _OF_THE_TOOL = re.compile(r"\s*+(dtrace: .*|\^C.*|CPU\s+ID\s.*|[#$%]?\s*+(?:sudo\s++)?dtrace\s.*)?")
-_UNITS_IN_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
+_MS_OF_NS = 1e-6
+_UNITS_IN_MS = {"ns": _MS_OF_NS, "us": 1e-3, "ms": 1.0, "s": 1e3}
 _UNITS = {
     **dict.fromkeys(("ns", "nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
     **dict.fromkeys(("us", "µs", "μs", "usec", "usecs", "microsecond", "microseconds"), "us"),
@@ -53,13 +56,12 @@ _MAX_NS = 2**63
 _MIN_POINT_IN_TIME = 1e12  # in ns, since a quarter of an hour after the machine started
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """``mark`` is ``<`` or ``>=`` at the ends of lquantize(), where a bucket has one end."""
+class _Row(NamedTuple):
+    """How many ``times`` fell into a bucket; ``mark`` is ``<`` or ``>=`` at the ends, which have one end."""
 
     mark: str
     value: int
-    count: int
+    times: int
     line: int
 
 
@@ -74,19 +76,11 @@ class _Table:
 
     @property
     def is_complete(self) -> bool:
-        return bool(self.rows) and (self.rows[-1].count == 0 or self.rows[-1].mark == ">=")
+        return bool(self.rows) and (self.rows[-1].times == 0 or self.rows[-1].mark == ">=")
 
     @property
     def total(self) -> int:
-        return sum(row.count for row in self.rows)
-
-    @property
-    def unit(self) -> str | None:
-        return _unit_of(self.key)
-
-    @property
-    def name(self) -> str:
-        return _name_of(self.key)
+        return sum(row.times for row in self.rows)
 
 
 def recognise(head: bytes) -> bool:
@@ -119,12 +113,12 @@ def parse(source: Source) -> ParsedReport:
     kept = dict(list(last.items())[:_MAX_DISTRIBUTIONS])
     if len(last) > len(kept):
         warnings.append(f"only {len(kept)} of {len(last)} distributions were read")
-    if any(table.unit is None for table in kept.values()):
+    if not all(_unit_of(table.key) for table in kept.values()):
         warnings.append("no unit is named above a distribution: its times were read as nanoseconds")
     measured = {name: table for name, table in kept.items() if table.total}
     if not measured and not timings:
         raise FormatError("the distributions are empty: nothing was measured", complete[0].line)
-    readings = [_total(name, table) for name, table in measured.items()]
+    readings = [_named(name, reading("total_events", table.total)) for name, table in measured.items()]
     histograms = [_histogram(name, table) for name, table in measured.items()]
     for timing in timings:
         if timing.name not in measured:
@@ -143,22 +137,19 @@ def parse(source: Source) -> ParsedReport:
 
 def _last_of_each(tables: Sequence[_Table], warnings: list[str]) -> dict[str, _Table]:
     """Return the distributions by name: the last one under each key, and all that have none, numbered."""
-    nameless = [table for table in tables if not table.name]
-    if len(nameless) > 1:
+    names = [_name_of(table.key) for table in tables]
+    if (nameless := names.count("")) > 1:
         warnings.append(
-            f"{len(nameless)} distributions have no key above them and are told apart by their order only"
+            f"{nameless} distributions have no key above them and are told apart by their order only"
         )
-    found: dict[str, _Table] = {}
-    for table in tables:
-        is_one_of_several = not table.name and len(nameless) > 1
-        found[f"distribution {nameless.index(table) + 1}" if is_one_of_several else table.name] = table
-    for name, table in found.items():
-        times = sum(one.name == name for one in tables)
-        if times > 1:
-            warnings.append(
-                f"the distribution {name!r} is printed {times} times; "
-                f"the last, in line {table.line}, was read"
-            )
+        numbers = count(1)
+        names = [name or f"distribution {next(numbers)}" for name in names]
+    found = dict(zip(names, tables, strict=True))
+    warnings += [
+        f"the distribution {name!r} is printed {times} times; the last, in line {found[name].line}, was read"
+        for name, times in Counter(names).items()
+        if times > 1
+    ]
     return found
 
 
@@ -174,21 +165,18 @@ class _Timings:
 
     def readings(self) -> Iterator[Reading]:
         """Yield how many times there are, and the least, average and greatest of them in ms."""
-        ms = _UNITS_IN_MS["ns"]
-        yield self._named(reading("total_events", len(self.times)))
-        yield self._named(reading("latency_min", min(self.times) * ms))
-        yield self._named(reading("latency_avg", sum(self.times) * ms / len(self.times)))
-        yield self._named(reading("latency_max", max(self.times) * ms))
+        average = sum(self.times) * _MS_OF_NS / len(self.times)
+        yield _named(self.name, reading("total_events", len(self.times)))
+        yield _named(self.name, reading("latency_min", min(self.times) * _MS_OF_NS))
+        yield _named(self.name, reading("latency_avg", average))
+        yield _named(self.name, reading("latency_max", max(self.times) * _MS_OF_NS))
 
     def histogram(self) -> Intervals:
         """Return how many times fell between two powers of two, as quantize() counts them."""
-        ms = _UNITS_IN_MS["ns"]
         counts = sorted(Counter(time.bit_length() for time in self.times).items())
-        rows = tuple((2**bits // 2 * ms, 2**bits * ms, float(count)) for bits, count in counts)
-        return Intervals("", f"{self.name} histogram".strip(), ("from_ms", "to_ms", "count"), rows)
-
-    def _named(self, one: Reading) -> Reading:
-        return one._replace(metric=_metric(self.name, one.metric))
+        return _intervals(
+            self.name, ((2**bits // 2 * _MS_OF_NS, 2**bits * _MS_OF_NS, count) for bits, count in counts)
+        )
 
 
 def _timings(lines: Iterable[str]) -> list[_Timings]:
@@ -200,7 +188,7 @@ def _timings(lines: Iterable[str]) -> list[_Timings]:
         unit = _unit_of(f"{match['text']} {match['unit']}")
         name = _name_of(match["text"]) or _name_of(match["probe"])
         timing = found.setdefault(name, _Timings(name, number))
-        nanoseconds = round(_UNITS_IN_MS[unit or "ns"] / _UNITS_IN_MS["ns"])
+        nanoseconds = round(_UNITS_IN_MS[unit or "ns"] / _MS_OF_NS)
         timing.times.append(min(int(match["time"]) * nanoseconds, _MAX_NS))
         timing.last_line = number
         timing.has_units = timing.has_units and unit is not None
@@ -214,9 +202,9 @@ def _timings(lines: Iterable[str]) -> list[_Timings]:
     return list(found.values())[:_MAX_DISTRIBUTIONS]
 
 
-def _metric(name: str, metric: str) -> str:
-    """Return ``select.total_events``."""
-    return ".".join(filter(None, [name.replace(" ", "_"), metric]))
+def _named(name: str, one: Reading) -> Reading:
+    """Return the reading of an operation: ``select.total_events``."""
+    return one._replace(metric=".".join(filter(None, [name.replace(" ", "_"), one.metric])))
 
 
 def _unit_of(text: str) -> str | None:
@@ -251,16 +239,16 @@ def _tables(lines: Sequence[str]) -> Iterator[_Table]:
         yield _Table(key, rows, heading, ends_file=True)
 
 
-def _total(name: str, table: _Table) -> Reading:
-    return reading("total_events", table.total)._replace(metric=_metric(name, "total_events"))
-
-
 def _histogram(name: str, table: _Table) -> Intervals:
-    scale = _UNITS_IN_MS[table.unit or "ns"]
-    rows = tuple(
-        (low * scale, None if high is None else high * scale, float(count))
-        for low, high, count in _buckets(table.rows)
+    scale = _UNITS_IN_MS[_unit_of(table.key) or "ns"]
+    buckets = _buckets(table.rows)
+    return _intervals(
+        name, ((low * scale, None if high is None else high * scale, count) for low, high, count in buckets)
     )
+
+
+def _intervals(name: str, buckets: Iterable[tuple[float, float | None, int]]) -> Intervals:
+    rows = tuple((low, high, float(count)) for low, high, count in buckets)
     return Intervals("", f"{name} histogram".strip(), ("from_ms", "to_ms", "count"), rows)
 
 
@@ -269,10 +257,10 @@ def _buckets(rows: Sequence[_Row]) -> Iterator[tuple[int, int | None, int]]:
     for row, following in zip(rows, [*rows[1:], None], strict=True):
         if following and following.mark != ">=" and row.mark != "<" and following.value <= row.value:
             raise FormatError("the values of a distribution must rise", following.line)
-        if not row.count:
+        if not row.times:
             continue
         low = 0 if row.mark == "<" else row.value
         high = row.value if row.mark == "<" else following.value if following else None
         if low < 0 or (high is not None and high <= low):
-            raise FormatError(f"{row.count} values below 0, which no time can be", row.line)
-        yield low, high, row.count
+            raise FormatError(f"{row.times} values below 0, which no time can be", row.line)
+        yield low, high, row.times

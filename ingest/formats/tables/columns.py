@@ -10,7 +10,7 @@ A head that says which is better (``rows [rows, lower]``) is always one of a met
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -22,7 +22,6 @@ from ingest.formats.configuration import is_server_setting
 from ingest.formats.headings import Said, product_and_version, said_by
 from ingest.formats.report import FormatError
 from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, product_alone, thread_word_rank
-from ingest.formats.tables.machine_columns import cpu_columns, may_be_per_cents, names_cpu_time
 from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
@@ -73,6 +72,16 @@ _DEVIATIONS = frozenset({"sd", "std", "stddev", "stdev"})
 _OTHER_STATISTICS = _DEVIATIONS | frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
 )
+# What the machine did beside a rate, as its tools call it.
+_CPU_NAMES = {
+    "cpu_user": ("user", "usr", "us"),
+    "cpu_system": ("system", "sys", "sy"),
+    "cpu_idle": ("idle", "id", "idl"),
+    "cpu_wait": ("wait", "iowait", "wa", "wt"),
+}
+_CPU_TIMES = {name: metric for metric, names in _CPU_NAMES.items() for name in names}
+_WHOLE, _ROUNDING = 100, 2
+_OF_VMSTAT = frozenset({"us", "sy"})
 _MAX_SHOWN, _MAX_NAMED = 60, 5
 _MIN_MOMENTS = 2
 
@@ -144,7 +153,7 @@ class _Understanding:
         self.cells = [table.cells_of(index) for index in range(len(table.names))]
         self.quantities = [[_quantity(cell) for cell in cells] for cells in self.cells]
         self.meanings = {head.meaning for head in self.heads}
-        self.cpu_times = cpu_columns([head.text for head in self.heads if head.is_unknown])
+        self.cpu_times = _cpu_columns([head.text for head in self.heads if head.is_unknown])
         self.warnings: list[str] = []
         self.line_of_no_per_cents = self._line_of_no_per_cents()
 
@@ -166,7 +175,7 @@ class _Understanding:
         places = [index for index, name in enumerate(self.table.names) if name in self.cpu_times]
         for row in self.table.rows:
             shares = [one.value for index in places if (one := _quantity(row.cells[index]))]
-            if len(shares) == len(places) and not may_be_per_cents(shares, self.cpu_times.values()):
+            if len(shares) == len(places) and not _may_be_per_cents(shares, self.cpu_times.values()):
                 self.warnings.append(
                     f"line {row.line}: its CPU times add up to {sum(shares):g}, and are no per cents"
                 )
@@ -287,7 +296,7 @@ class _Understanding:
         counts_repetitions = name.casefold() == "run" and self._is_whole(index)
         if counts_repetitions and "repetition" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="repetition")
-        is_identity = _IDENTITY.fullmatch(name) and not names_cpu_time(name)
+        is_identity = _IDENTITY.fullmatch(name) and not _names_cpu_time(name)
         if head.is_note or is_identity:
             return TableColumn(index, name, ColumnRole.NOTE)
         if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
@@ -572,3 +581,32 @@ def _names_run(part: str) -> bool:
 def _words(name: str) -> set[str]:
     text = in_english(re.sub(r"[\[(].{0,200}?[\])]", " ", name)).casefold()
     return set(re.split(r"[\s_\-/.]+", text)) | {name.casefold()}
+
+
+def _cpu_columns(names: Sequence[str]) -> dict[str, str]:
+    """Return the metric of each column of CPU time in per cent.
+
+    User and system time alone may be seconds; they are per cents beside idle time, with a sign that says so,
+    and as vmstat calls them.
+    """
+    named = {name: metric for name in names if (metric := _CPU_TIMES.get(_cpu_word(name)))}
+    metrics = list(named.values())
+    if len(metrics) < 2 or len(set(metrics)) < len(metrics):
+        return {}
+    are_per_cents = "cpu_idle" in metrics or all("%" in in_english(name) for name in named)
+    return named if are_per_cents or {_cpu_word(name) for name in named} >= _OF_VMSTAT else {}
+
+
+def _may_be_per_cents(shares: Sequence[float], metrics: Collection[str]) -> bool:
+    """Return whether figures of one line may be per cents: at most 100, and with idle time no shares of 1."""
+    least = _ROUNDING if "cpu_idle" in metrics else -1
+    return not shares or least < sum(shares) <= _WHOLE + _ROUNDING
+
+
+def _names_cpu_time(name: str) -> bool:
+    return _cpu_word(name) in _CPU_TIMES
+
+
+def _cpu_word(name: str) -> str:
+    """Reduce ``%usr`` and ``CPU user (%)`` to the word that names the CPU time."""
+    return re.sub(r"\bcpu\b|[%()_ ]+", "", in_english(name).casefold().replace("_", " "))

@@ -15,7 +15,6 @@ from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, joi
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import is_of_another_format, is_transposed, tell_runs
 from ingest.formats.tables.layouts import (
-    TextTable,
     check_footer,
     drawn_table,
     find_in_text,
@@ -57,25 +56,14 @@ def blocks_within(blocks: Iterable[DocumentBlock]) -> Iterator[DocumentBlock]:
             yield replace(one, line=block.line - 1 + one.line, headings=(*block.headings, *one.headings))
 
 
-def any_table(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> bool:
-    """Return whether the blocks of a file's head have a table of results."""
-    within = list(blocks_within(blocks))
-    for place, block in enumerate(within):
-        if block.kind is BlockKind.TABLE:
-            titles = [text for _, text in _titles(within, place, lines)]
-            if is_drawn_result(drawn_table(block, lines), titles):
-                return True
-        elif _first_in_text(block, lines, is_sure=False):
-            return True
-    return False
-
-
-def first_table_of_numbers(blocks: Sequence[DocumentBlock], lines: Sequence[str]) -> Table | None:
-    """Return the first table of names and numbers, whether or not anything says what they are.
+def first_table(
+    blocks: Iterable[DocumentBlock], lines: Sequence[str], *, is_sure: bool = False
+) -> Table | None:
+    """Return the first table of results; of names and numbers, whatever they are, where ``is_sure``.
 
     Raise FormatError where its rows do not fit.
     """
-    return next(_tables(list(blocks_within(blocks)), lines, is_sure=True), None)
+    return next(_tables(list(blocks_within(blocks)), lines, is_sure=is_sure), None)
 
 
 def unread_tables(
@@ -263,12 +251,11 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], *, is_sure: b
             continue
         drawn = drawn_table(block, lines)
         titles = _titles(blocks, place, lines)
-        for below in blocks[place + 1 : place + 2]:
-            for line, text in enumerate(below.lines, start=below.line):
-                check_footer(text, line, len(drawn.rows))
-        if is_drawn_result(drawn, [text for _, text in titles]) or (
-            is_sure and holds_numbers(drawn.names, drawn.rows)
-        ):
+        is_result = is_drawn_result(drawn, [text for _, text in titles])
+        if is_result or (is_sure and holds_numbers(drawn.names, drawn.rows)):
+            for below in blocks[place + 1 : place + 2]:
+                for line, text in enumerate(below.lines, start=below.line):
+                    check_footer(text, line, len(drawn.rows))
             yield replace(fitted(drawn), titles=tuple(titles), headings=tuple(reversed(block.headings)))
 
 
@@ -291,15 +278,6 @@ def _titles(blocks: Sequence[DocumentBlock], place: int, lines: Sequence[str]) -
         )
         titles.append((next(above, block.line), text))
     return titles
-
-
-def _first_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> TextTable | None:
-    """Return the table that is not drawn and begins near the top of a block."""
-    start = block.line - 1
-    within = lines[: start + len(block.lines)]
-    stop = min(len(within), start + _MAX_LINES_OF_TEXT)
-    layouts = (find_in_text(within, index, is_sure=is_sure) for index in range(start, stop))
-    return next(filter(None, layouts), None)
 
 
 def _tables_in_text(block: DocumentBlock, lines: Sequence[str], *, is_sure: bool) -> Iterator[Table]:

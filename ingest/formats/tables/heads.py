@@ -17,38 +17,19 @@ from ingest.formats.tables.metric_words import (
 )
 from ingest.formats.tables.other_languages import in_english
 
-_NAMES = {
-    "workload": (
-        "query",
-        "queries",
-        "workload",
-        "workloads",
-        "benchmark",
-        "test",
-        "tests",
-        "test case",
-        "test name",
-        "operation",
-        "scenario",
-        "script",
-        "command",
-        "kind",
-        "query type",
-        "workload type",
-        "test type",
-    ),
-    "product": ("client", "product", "driver"),
-    "version": ("version", "release", "server version"),
-    "build": ("build", "variant"),
-    "configuration": ("configuration", "config"),
-    "server": ("server",),
-    "repetition": ("repetition", "iteration", "trial", "round"),
-    "time": ("started at", "time"),
-    "count": ("count",),
-    "seconds": ("seconds", "duration"),
-    **{name: (name,) for name in ("error", "metric", "value", "unit")},
+_MEANINGS = {
+    **dict.fromkeys(("query", "queries", "workload", "workloads", "benchmark", "test", "tests"), "workload"),
+    **dict.fromkeys(("test case", "test name", "operation", "scenario", "script", "command"), "workload"),
+    **dict.fromkeys(("kind", "query type", "workload type", "test type"), "workload"),
+    **dict.fromkeys(("client", "product", "driver"), "product"),
+    **dict.fromkeys(("version", "release", "server version"), "version"),
+    **dict.fromkeys(("build", "variant"), "build"),
+    **dict.fromkeys(("configuration", "config"), "configuration"),
+    **dict.fromkeys(("repetition", "iteration", "trial", "round"), "repetition"),
+    **dict.fromkeys(("started at", "time"), "time"),
+    **dict.fromkeys(("seconds", "duration"), "seconds"),
+    **{name: name for name in ("server", "count", "error", "metric", "value", "unit")},
 }
-_MEANINGS = {name: meaning for meaning, names in _NAMES.items() for name in names}
 _THREADS = re.compile(
     r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?"
     r"(?:(?:concurrent|simultaneous|user|client|worker|parallel|sysbench|pgbench|ycsb|jmeter|hammerdb)\s+)?"
@@ -58,15 +39,7 @@ _THREADS = re.compile(
 )
 # A thread count is told by the first of these words that heads a column.
 _THREAD_ORDER = (
-    "thread",
-    "concurrency",
-    "vuser",
-    "virtual",
-    "client",
-    "terminal",
-    "user",
-    "connection",
-    "session",
+    *("thread", "concurrency", "vuser", "virtual", "client", "terminal", "user", "connection", "session"),
 )
 _WORKLOADS = re.compile(r"(?:\w+ ){1,3}(?:tests|queries|workloads?|benchmarks?)")
 _DATABASES = frozenset({"database", "db", "dbms", "engine", "system", "database system"})

@@ -3,95 +3,76 @@
 import re
 from functools import lru_cache
 
-# Longer words first: each stands for what follows it.
 _CHINESE = {
-    "并发线程数": " threads ",
-    "并发线程": " threads ",
-    "线程数": " threads ",
-    "线程": " threads ",
-    "并发数": " concurrency ",
-    "并发": " concurrency ",
-    "连接数": " connections ",
-    "客户端数": " clients ",
-    "平均": " average ",
-    "最大": " max ",
-    "最小": " min ",
-    "最低": " min ",
-    "最高": " max ",
-    "响应时间": " latency ",
-    "延迟": " latency ",
-    "时延": " latency ",
-    "分位数": " percentile ",
-    "分位": " percentile ",
-    "吞吐量": " throughput ",
-    "测试场景": " workload ",
-    "测试用例": " workload ",
-    "场景": " workload ",
-    "负载": " workload ",
-    "版本": " version ",
-    "产品": " product ",
-    "数据库": " database ",
-    "資料庫": " database ",
-    "併發數": " concurrency ",
-    "併發": " concurrency ",
-    "並發數": " concurrency ",
-    "執行緒數": " threads ",
-    "執行緒": " threads ",
-    "延遲": " latency ",
-    "備註": " notes ",
-    "状态": " status ",
-    "狀態": " status ",
-    "性能提升": " improvement ",
-    "提升": " improvement ",
-    "使用率": " usage ",
-    "利用率": " usage ",
-    "毫秒": " ms ",
-    "每秒事务数": " tps ",
-    "每秒查询数": " qps ",
-    "备注": " notes ",
-    "说明": " notes ",
-    "总数": " total ",
-    "系统": " system ",
-    "用户": " user ",
-    "等待": " wait ",
+    "threads": "并发线程数 并发线程 线程数 线程 執行緒數 執行緒",
+    "concurrency": "并发数 并发 併發數 併發 並發數",
+    "connections": "连接数",
+    "clients": "客户端数",
+    "average": "平均",
+    "max": "最大 最高",
+    "min": "最小 最低",
+    "latency": "响应时间 延迟 时延 延遲",
+    "percentile": "分位数 分位",
+    "throughput": "吞吐量",
+    "workload": "测试场景 测试用例 场景 负载",
+    "version": "版本",
+    "product": "产品",
+    "database": "数据库 資料庫",
+    "notes": "備註 备注 说明",
+    "status": "状态 狀態",
+    "improvement": "性能提升 提升",
+    "usage": "使用率 利用率",
+    "ms": "毫秒",
+    "tps": "每秒事务数",
+    "qps": "每秒查询数",
+    "total": "总数",
+    "system": "系统",
+    "user": "用户",
+    "wait": "等待",
 }
 _GERMAN = {
-    **dict.fromkeys(("durchschnittliche", "durchschnitt", "mittlere", "mittelwert", "mittel"), "average"),
-    **dict.fromkeys(("antwortzeiten", "antwortzeit"), "response time"),
-    "abfragen": "queries",
-    "anfragen": "requests",
-    "anzahl": "number of",
-    "bemerkung": "notes",
-    "benutzer": "users",
-    "datenbank": "database",
-    "durchsatz": "throughput",
-    "latenz": "latency",
-    "maximale": "max",
-    "millisekunden": "ms",
-    "minimale": "min",
-    ". perzentil": "th percentile",
-    "perzentil": "percentile",
-    "pro sekunde": "per second",
-    "produkt": "product",
-    "sekunden": "s",
-    "szenario": "scenario",
-    "transaktionen": "transactions",
-    "verbesserung": "improvement",
-    "verbindungen": "connections",
+    "average": "durchschnittliche, durchschnitt, mittlere, mittelwert, mittel",
+    "response time": "antwortzeiten, antwortzeit",
+    "queries": "abfragen",
+    "requests": "anfragen",
+    "number of": "anzahl",
+    "notes": "bemerkung",
+    "users": "benutzer",
+    "database": "datenbank",
+    "throughput": "durchsatz",
+    "latency": "latenz",
+    "max": "maximale",
+    "ms": "millisekunden",
+    "min": "minimale",
+    "th percentile": ". perzentil",
+    "percentile": "perzentil",
+    "per second": "pro sekunde",
+    "product": "produkt",
+    "s": "sekunden",
+    "scenario": "szenario",
+    "transactions": "transaktionen",
+    "improvement": "verbesserung",
+    "connections": "verbindungen",
 }
 # Full-width signs, as Chinese is typed.
 _SIGNS = str.maketrans("（）％，：／", "()%,:/")
-_BY_LENGTH = sorted(_CHINESE, key=len, reverse=True)
-_IN_GERMAN = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, _GERMAN))})(?![^\W\d_])", re.IGNORECASE)
+# Longer words first: each stands for what follows it.
+_FROM_CHINESE = sorted(
+    ((word, f" {english} ") for english, words in _CHINESE.items() for word in words.split()),
+    key=lambda pair: -len(pair[0]),
+)
+_FROM_GERMAN = {word: english for english, words in _GERMAN.items() for word in words.split(", ")}
+_IN_GERMAN = re.compile(
+    rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, _FROM_GERMAN))})(?![^\W\d_])", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=1000)
 def in_english(text: str) -> str:
     """Return a head or title with the words that are known in English; all else stays as it is."""
-    text = _IN_GERMAN.sub(lambda word: _GERMAN[word.group().lower()], text.translate(_SIGNS))
+    text = _IN_GERMAN.sub(lambda word: _FROM_GERMAN[word.group().lower()], text.translate(_SIGNS))
     if text.isascii():
         return text
-    for word in _BY_LENGTH:
-        if word in text:
-            text = text.replace(word, _CHINESE[word])
+    for word, english in _FROM_CHINESE:
+        text = text.replace(word, english)
     return " ".join(text.split())

@@ -10,18 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.formats import bexhoma
+from ingest.formats.cells import is_number, is_quantity
 from ingest.formats.documents import DocumentBlock, blocks_of_head, document_blocks
 from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import begins_column_block, read_column_block
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
-from ingest.formats.tables.documents import any_table, first_table_of_numbers, read_document, unread_tables
+from ingest.formats.tables.documents import first_table, read_document, unread_tables
 from ingest.formats.tables.entries import distinct_runs, warnings_of_repetitions
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of, is_of_time
+from ingest.formats.tables.layouts import SEPARATORS, separated_line
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
-from ingest.formats.tables.nameless import names_of_numbers, rows_named_behind, rows_without_names
 from ingest.formats.tables.reading import read_columns
 from ingest.formats.tables.table import Table, TableRow, title_fact
 
@@ -51,9 +52,9 @@ def recognise(head: bytes) -> bool:
     lines, blocks = _lines_and_blocks(head)
     if _RELATIVE.match(lines[0]) or begins_column_block(lines):
         return True
-    if any_table(blocks, lines):
+    if _holds_table(blocks, lines, is_sure=False):
         return True
-    rows = rows_without_names(lines[:-1])
+    rows = _rows_without_names(lines[:-1])
     return bool(rows) and len(rows[0].cells) > 2
 
 
@@ -81,8 +82,12 @@ def _with_plain_bars(line: str) -> str:
 def recognise_numbers(head: bytes) -> bool:
     """Return whether a file holds a table of names and numbers, of which its sender says what they are."""
     lines, blocks = _lines_and_blocks(head)
+    return _holds_table(blocks, lines, is_sure=True)
+
+
+def _holds_table(blocks: Sequence[DocumentBlock], lines: Sequence[str], *, is_sure: bool) -> bool:
     try:
-        return first_table_of_numbers(blocks, lines) is not None
+        return first_table(blocks, lines, is_sure=is_sure) is not None
     except FormatError:
         return True
 
@@ -91,17 +96,17 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
     """Say what a table of numbers lacks: what the numbers are, or the names of its columns."""
     lines = _plain(lines)
     try:
-        table = first_table_of_numbers(list(document_blocks(lines)), lines)
+        table = first_table(document_blocks(lines), lines, is_sure=True)
     except FormatError as error:
         return NearMiss(f"its table cannot be read: {error.message}", error.line)
     if table is not None and table.rows:
         return NearMiss(_what_is_missing(table), table.line, len(table.rows))
     if unread := next(unread_tables(document_blocks(lines), lines), None):
         return NearMiss(NOTHING_MEASURED, unread.line)
-    if rows := rows_without_names(lines) or rows_named_behind(lines):
+    if rows := _rows_without_names(lines) or _rows_named_behind(lines):
         example = "write 'product,tps' above them, with the metric that it is"
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
-    if names := names_of_numbers(lines):
+    if names := _names_of_numbers(lines):
         if any(head_of(name).named for name in names):
             first = re.split(r"[,;\t|]", next(filter(str.strip, lines)))[0].strip()
             return NearMiss(_moments(first) if is_of_time(first) else NOTHING_MEASURED, 1)
@@ -160,7 +165,7 @@ def _report(lines: Sequence[str], sent: Metric | None) -> ParsedReport:
         return ParsedReport(distinct_runs(found.entries), facts=facts, warnings=found.warnings)
     if report := read_document(lines, sent):
         return report
-    if rows := rows_without_names(lines):
+    if rows := _rows_without_names(lines):
         return _report_without_names(rows, sent)
     raise FormatError("no line names the columns of a table, or nothing says what they are", line=1)
 
@@ -193,3 +198,49 @@ def _report_without_names(rows: Sequence[TableRow], sent: Metric | None) -> Pars
     found = read_columns(Table(1, tuple(one.name for one in columns.all), tuple(rows)), columns)
     entries = [replace(entry, run=replace(entry.run, configuration=None)) for entry in found.entries]
     return ParsedReport(distinct_runs(entries), warnings=found.warnings)
+
+
+# --- names and numbers in a file that does not say what they are --------------------------------------------
+
+
+def _rows_named_behind(lines: Sequence[str]) -> tuple[TableRow, ...]:
+    """Return the lines of which each is numbers and a name behind them, where they are most of a file."""
+    words = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
+    rows = [
+        TableRow(number, (row[-1], *row[:-1]))
+        for number, row in words
+        if len(row) > 1 and row[-1][:1].isalpha() and all(map(is_number, row[:-1]))
+    ]
+    return tuple(rows) if 1 < len(rows) > len(words) / 2 else ()
+
+
+def _names_of_numbers(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the names over numbers on the first line of a file whose second line has as many cells."""
+    written = [line for line in lines if line.strip()][:2]
+    for separator in SEPARATORS if len(written) == 2 else ():
+        names, cells = (separated_line(line, separator) for line in written)
+        are_names = len(names) > 2 and all(name[:1].isalpha() for name in names)
+        if are_names and len(cells) == len(names) and any(map(is_quantity, cells)):
+            return tuple(name for name, cell in zip(names, cells, strict=True) if is_quantity(cell))
+    return ()
+
+
+def _rows_without_names(lines: Sequence[str]) -> tuple[TableRow, ...]:
+    """Return the rows of a file in which every line is a name and as many numbers."""
+    first = next((line for line in lines if line.strip()), "")
+    separator = "\t" if "\t" in first else ","
+    if not _is_row(separated_line(first, separator)):
+        return ()
+    rows = [
+        (number, separated_line(line, separator))
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
+    widths = {len(cells) if _is_row(cells) else 0 for _, cells in rows}
+    if len(rows) < 2 or len(widths) > 1 or 0 in widths:
+        return ()
+    return tuple(TableRow(number, cells) for number, cells in rows)
+
+
+def _is_row(cells: Sequence[str]) -> bool:
+    return len(cells) > 1 and cells[0][:1].isalpha() and all(map(is_number, cells[1:]))

@@ -43,7 +43,7 @@ def test_it_is_bexhoma_alone_though_its_tables_would_do():
         (
             "|         160 |    16384 |           1 |",
             "|         1.5 |    16384 |           1 |",
-            "1.5 is not a",
+            "the number of threads is 1.5",
         ),
         (
             "| MySQL-1-1-2 | MySQL-1-1-2 |",
