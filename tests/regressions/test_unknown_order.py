@@ -1,13 +1,11 @@
 """Versions whose order nobody said, through the public door: files in, pages, API and mail out."""
 
 from datetime import timedelta
-from importlib import import_module
 from random import Random
 
 import pytest
 from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -15,7 +13,6 @@ from benchdash.accounts.models import Scope
 from benchdash.alerts.services import owe_alerts, send_owed_alerts
 from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.services import analyse_touched
-from benchdash.results.models import ServerVersion, TouchedSeries, VersionPlace
 from tests.builders import PASSWORD, make_project, make_token, make_user
 from tests.dashboard.page_text import text_of
 
@@ -261,23 +258,3 @@ def test_the_name_of_a_product_decides_what_stands_in_front_of_a_number(door):
     renamed = door.api.patch(f"/api/v1/products/{product['id']}/", {"name": "DuckDB"}, format="json")
     assert renamed.status_code == 200
     assert door.versions() == ["duckdb-1.9.1", "duckdb-1.10.0"]
-
-
-def test_an_older_installation_forgets_the_orders_that_it_made_up(builds):
-    """Its keys were made of whatever a version text holds."""
-    made_up = {"x.pg173": "(x (pg C173$", "x.pg1222": "(x (pg D1222$"}
-    for model, name in ((ServerVersion, "version"), (VersionPlace, "version__version")):
-        for version, key in made_up.items():
-            model.objects.filter(**{name: version}).update(sort_key=key)
-    builds.release("17.2", 1.0, days_ago=1, sessions=1, workloads=["other"])
-    TouchedSeries.objects.all().delete()
-    migration = import_module("benchdash.results.migrations.0006_versions_without_order")
-    with connection.schema_editor() as editor:
-        migration.sort_again(None, editor)
-    assert [one["version"] for one in builds.get("versions")["results"]] == [
-        *("x.pg1222", "x.pg180", "x.pg173", "17.2")
-    ]
-    keys = VersionPlace.objects.values_list("sort_key", flat=True)
-    assert set(keys) == set(ServerVersion.objects.values_list("sort_key", flat=True))
-    touched = TouchedSeries.objects.values_list("series__workload__name", "quiet")
-    assert set(touched) == {(workload, True) for workload in WORKLOADS}

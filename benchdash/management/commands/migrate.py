@@ -9,25 +9,33 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 _KEY = "hashtextextended('migrate', 0)"
 _ASK_EVERY_S = 0.2
 # Every database has this one whose migrations were others than those of today, which begin anew.
 _OLDER = ("results", "0002_measurement_key_covers_values")
+_TOO_OLD = (
+    "this database was made by an older benchdash: start with a new one, by another BENCHDASH_VAR or"
+    " DATABASE_URL, and import the raw files of the old one into it (manage.py import_from)"
+)
 
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
         with _alone(connection):
-            if _OLDER in MigrationRecorder(connection).applied_migrations():
-                raise CommandError(
-                    "this database was made by an older benchdash: start with a new one, by another"
-                    " BENCHDASH_VAR or DATABASE_URL, and import the raw files of the old one into it"
-                    " (manage.py import_from)"
-                )
+            applied = set(MigrationRecorder(connection).applied_migrations())
+            if _OLDER in applied or _has_joined_in_part(applied):
+                raise CommandError(_TOO_OLD)
             super().handle(*args, **options)
+
+
+def _has_joined_in_part(applied: set[tuple[str, str]]) -> bool:
+    """Tell whether some, but not all, of the migrations that were joined into one are applied."""
+    joined = (set(one.replaces) for one in MigrationLoader(None).replacements.values())
+    return any(parts & applied and parts - applied for parts in joined)
 
 
 @contextmanager

@@ -7,7 +7,14 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [("accounts", "0001_initial"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
+    replaces = [
+        ("articles", "0001_initial"),
+    ]
+
+    dependencies = [
+        ("accounts", "0001_squashed"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
 
     operations = [
         migrations.CreateModel(
@@ -70,7 +77,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["position", "pk"]},
+            options={
+                "ordering": ["position", "pk"],
+            },
         ),
         migrations.AddConstraint(
             model_name="article",

@@ -10,7 +10,19 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [("accounts", "0001_initial"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
+    replaces = [
+        ("results", "0001_initial"),
+        ("results", "0002_annotations"),
+        ("results", "0003_own_metrics"),
+        ("results", "0004_pull_requests"),
+        ("results", "0005_run_probe"),
+        ("results", "0006_versions_without_order"),
+    ]
+
+    dependencies = [
+        ("accounts", "0001_squashed"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
 
     operations = [
         migrations.CreateModel(
@@ -33,12 +45,19 @@ class Migration(migrations.Migration):
                 (
                     "direction",
                     models.CharField(
-                        choices=[("higher", "higher is better"), ("lower", "lower is better")], max_length=6
+                        choices=[
+                            ("higher", "higher is better"),
+                            ("lower", "lower is better"),
+                            ("unknown", "nobody has said which is better"),
+                        ],
+                        max_length=7,
                     ),
                 ),
                 ("is_derived", models.BooleanField(db_default=False, default=False)),
             ],
-            options={"verbose_name_plural": "series"},
+            options={
+                "verbose_name_plural": "series",
+            },
         ),
         migrations.CreateModel(
             name="Configuration",
@@ -123,7 +142,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"verbose_name_plural": "hardware"},
+            options={
+                "verbose_name_plural": "hardware",
+            },
         ),
         migrations.CreateModel(
             name="Alias",
@@ -165,7 +186,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"verbose_name_plural": "aliases"},
+            options={
+                "verbose_name_plural": "aliases",
+            },
         ),
         migrations.CreateModel(
             name="Merge",
@@ -303,6 +326,62 @@ class Migration(migrations.Migration):
                 to="results.product",
             ),
         ),
+        migrations.CreateModel(
+            name="Annotation",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("until", models.DateTimeField(blank=True, null=True)),
+                ("text", models.CharField(max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="annotations",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.product",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["at", "id"],
+            },
+        ),
         migrations.AddField(
             model_name="alias",
             name="product",
@@ -313,6 +392,95 @@ class Migration(migrations.Migration):
                 related_name="aliases",
                 to="results.product",
             ),
+        ),
+        migrations.CreateModel(
+            name="ProjectMetric",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("unit", models.CharField(blank=True, max_length=50)),
+                (
+                    "direction",
+                    models.CharField(
+                        choices=[
+                            ("higher", "higher is better"),
+                            ("lower", "lower is better"),
+                            ("unknown", "nobody has said which is better"),
+                        ],
+                        default="unknown",
+                        max_length=7,
+                    ),
+                ),
+                ("watched", models.BooleanField(blank=True, null=True)),
+                ("smallest_change", models.FloatField(blank=True, null=True)),
+                ("smallest_change_absolute", models.FloatField(blank=True, null=True)),
+                (
+                    "aggregation",
+                    models.CharField(
+                        choices=[
+                            ("mean", "the mean"),
+                            ("median", "the median"),
+                            ("max", "the largest"),
+                            ("min", "the smallest"),
+                            ("last", "the last"),
+                            ("sum", "the sum"),
+                        ],
+                        default="mean",
+                        max_length=6,
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("level", "a level"),
+                            ("rate", "a rate per second"),
+                            ("total", "a total of the run"),
+                        ],
+                        default="level",
+                        max_length=5,
+                    ),
+                ),
+                ("is_own", models.BooleanField(default=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="metrics",
+                        to="accounts.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["name"],
+            },
+        ),
+        migrations.CreateModel(
+            name="PullRequest",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.BigIntegerField()),
+                ("base_branch", models.CharField(max_length=200)),
+                (
+                    "product",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pull_requests",
+                        to="results.product",
+                    ),
+                ),
+            ],
         ),
         migrations.CreateModel(
             name="Run",
@@ -332,6 +500,7 @@ class Migration(migrations.Migration):
                 ("started_at", models.DateTimeField()),
                 ("started_at_is_assumed", models.BooleanField(default=False)),
                 ("duration_s", models.FloatField(blank=True, null=True)),
+                ("probe", models.FloatField(blank=True, null=True)),
                 ("options", models.JSONField(blank=True, default=dict)),
                 (
                     "tags",
@@ -430,7 +599,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"verbose_name_plural": "interval samples"},
+            options={
+                "verbose_name_plural": "interval samples",
+            },
         ),
         migrations.CreateModel(
             name="TouchedSeries",
@@ -449,7 +620,9 @@ class Migration(migrations.Migration):
                 ("due_since", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("quiet", models.BooleanField(default=False)),
             ],
-            options={"verbose_name_plural": "touched series"},
+            options={
+                "verbose_name_plural": "touched series",
+            },
         ),
         migrations.AddField(
             model_name="series",
@@ -524,7 +697,8 @@ class Migration(migrations.Migration):
                 ("build", models.CharField(blank=True, max_length=100)),
                 ("commit", models.CharField(blank=True, max_length=40, null=True)),
                 ("committed_at", models.DateTimeField(blank=True, null=True)),
-                ("released_on", models.DateField(blank=True, null=True)),
+                ("released_at", models.DateTimeField(blank=True, null=True)),
+                ("order", models.CharField(blank=True, max_length=100)),
                 (
                     "product",
                     models.ForeignKey(
@@ -625,7 +799,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["-pk"]},
+            options={
+                "ordering": ["-pk"],
+            },
         ),
         migrations.AddField(
             model_name="alias",
@@ -715,7 +891,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"abstract": False},
+            options={
+                "abstract": False,
+            },
         ),
         migrations.CreateModel(
             name="SurroundingsCount",
@@ -792,7 +970,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"abstract": False},
+            options={
+                "abstract": False,
+            },
         ),
         migrations.CreateModel(
             name="VersionPlace",
@@ -940,7 +1120,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"abstract": False},
+            options={
+                "abstract": False,
+            },
         ),
         migrations.AddField(
             model_name="merge",
@@ -996,7 +1178,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"abstract": False},
+            options={
+                "abstract": False,
+            },
         ),
         migrations.CreateModel(
             name="WorkloadGroup",
@@ -1024,7 +1208,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["position", "pk"]},
+            options={
+                "ordering": ["position", "pk"],
+            },
         ),
         migrations.AddConstraint(
             model_name="configuration",
@@ -1047,6 +1233,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="product",
             constraint=models.UniqueConstraint(fields=("project", "name"), name="product_is_unique"),
+        ),
+        migrations.AddConstraint(
+            model_name="projectmetric",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="metric_is_unique"),
+        ),
+        migrations.AddConstraint(
+            model_name="pullrequest",
+            constraint=models.UniqueConstraint(fields=("product", "number"), name="pull_request_is_unique"),
         ),
         migrations.AddIndex(
             model_name="intervalsamples",
@@ -1080,7 +1274,8 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="baseline", index=models.Index(fields=["project", "branch"], name="baseline_by_branch")
+            model_name="baseline",
+            index=models.Index(fields=["project", "branch"], name="baseline_by_branch"),
         ),
         migrations.AddIndex(
             model_name="subjectcount",
@@ -1130,7 +1325,8 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="run", index=models.Index(fields=["project", "-started_at"], name="run_by_time")
+            model_name="run",
+            index=models.Index(fields=["project", "-started_at"], name="run_by_time"),
         ),
         migrations.AddIndex(
             model_name="run",
@@ -1139,6 +1335,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="run",
             index=models.Index(fields=["version", "workload", "threads"], name="run_by_version"),
+        ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(fields=["version", "workload", "probe", "id"], name="run_by_probe"),
         ),
         migrations.AddIndex(
             model_name="run",

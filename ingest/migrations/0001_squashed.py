@@ -8,9 +8,14 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
+    replaces = [
+        ("ingest", "0001_initial"),
+        ("ingest", "0002_copies"),
+    ]
+
     dependencies = [
-        ("accounts", "0001_initial"),
-        ("results", "0001_initial"),
+        ("accounts", "0001_squashed"),
+        ("results", "0001_squashed"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -52,7 +57,7 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("pk", 1)), name="there_is_one_storage")
-                ]
+                ],
             },
         ),
         migrations.CreateModel(
@@ -82,7 +87,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["-asked_at", "-pk"]},
+            options={
+                "ordering": ["-asked_at", "-pk"],
+            },
         ),
         migrations.CreateModel(
             name="Upload",
@@ -163,6 +170,33 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+        ),
+        migrations.CreateModel(
+            name="Copy",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(blank=True, max_length=500)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="copies", to="results.run"
+                    ),
+                ),
+                (
+                    "upload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="copies", to="ingest.upload"
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "copies",
+            },
         ),
         migrations.CreateModel(
             name="Companion",
@@ -256,7 +290,8 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="upload", index=models.Index(fields=["project", "-received_at"], name="upload_by_time")
+            model_name="upload",
+            index=models.Index(fields=["project", "-received_at"], name="upload_by_time"),
         ),
         migrations.AddIndex(
             model_name="upload",
@@ -271,6 +306,10 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 fields=("project", "raw", "metadata_digest"), name="upload_is_unique"
             ),
+        ),
+        migrations.AddConstraint(
+            model_name="copy",
+            constraint=models.UniqueConstraint(fields=("upload", "key"), name="copy_is_unique"),
         ),
         migrations.AddConstraint(
             model_name="companion",

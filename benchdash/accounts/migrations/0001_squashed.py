@@ -10,7 +10,16 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = [("auth", "0012_alter_user_first_name_max_length")]
+    replaces = [
+        ("accounts", "0001_initial"),
+        ("accounts", "0002_following"),
+        ("accounts", "0003_project_is_relative_only"),
+        ("accounts", "0004_expiring_bound_and_trusted"),
+    ]
+
+    dependencies = [
+        ("auth", "0012_alter_user_first_name_max_length"),
+    ]
 
     operations = [
         migrations.CreateModel(
@@ -35,11 +44,14 @@ class Migration(migrations.Migration):
                 ("notice", models.TextField(blank=True)),
                 ("is_sample", models.BooleanField(default=False)),
                 ("raw_files_are_public", models.BooleanField(default=False)),
+                ("is_relative_only", models.BooleanField(default=False)),
                 ("options", models.JSONField(blank=True, default=dict)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("deleting_since", models.DateTimeField(editable=False, null=True)),
             ],
-            options={"ordering": ["name"]},
+            options={
+                "ordering": ["name"],
+            },
         ),
         migrations.CreateModel(
             name="User",
@@ -62,6 +74,7 @@ class Migration(migrations.Migration):
                 ),
                 ("email", models.EmailField(max_length=254, unique=True)),
                 ("name", models.CharField(blank=True, max_length=150)),
+                ("time_zone", models.CharField(blank=True, max_length=64)),
                 ("is_staff", models.BooleanField(default=False)),
                 ("is_active", models.BooleanField(default=True)),
                 ("joined_at", models.DateTimeField(default=django.utils.timezone.now)),
@@ -129,6 +142,34 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="Following",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("is_wanted", models.BooleanField(default=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="followings",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="followings",
+                        to="accounts.project",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="Token",
             fields=[
                 (
@@ -143,8 +184,8 @@ class Migration(migrations.Migration):
                         max_length=100, validators=[django.core.validators.RegexValidator("\\S")]
                     ),
                 ),
-                ("prefix", models.CharField(max_length=12)),
-                ("digest", models.CharField(max_length=64, unique=True)),
+                ("prefix", models.CharField(blank=True, max_length=12)),
+                ("digest", models.CharField(blank=True, max_length=64, null=True, unique=True)),
                 (
                     "scopes",
                     django.contrib.postgres.fields.ArrayField(
@@ -160,6 +201,8 @@ class Migration(migrations.Migration):
                         size=None,
                     ),
                 ),
+                ("hardware", models.CharField(blank=True, max_length=100)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("last_used_at", models.DateTimeField(blank=True, null=True)),
                 ("revoked_at", models.DateTimeField(blank=True, null=True)),
@@ -182,7 +225,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["-created_at"]},
+            options={
+                "ordering": ["-created_at"],
+            },
         ),
         migrations.CreateModel(
             name="AuditEntry",
@@ -227,7 +272,43 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["-at", "-id"]},
+            options={
+                "ordering": ["-at", "-id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Trust",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("issuer", models.CharField(max_length=300)),
+                (
+                    "repository",
+                    models.CharField(
+                        max_length=300,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[^\\s/]+(/[^\\s/]+)+$", "It is written as org/name."
+                            )
+                        ],
+                    ),
+                ),
+                ("repository_id", models.CharField(blank=True, max_length=30)),
+                ("branch", models.CharField(blank=True, max_length=250)),
+                ("environment", models.CharField(blank=True, max_length=250)),
+                ("workflow", models.CharField(blank=True, max_length=250)),
+                ("protected_only", models.BooleanField(default=False)),
+                (
+                    "token",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="trust", to="accounts.token"
+                    ),
+                ),
+            ],
         ),
         migrations.AddConstraint(
             model_name="user",
@@ -239,7 +320,16 @@ class Migration(migrations.Migration):
             model_name="membership",
             constraint=models.UniqueConstraint(fields=("project", "user"), name="one_membership_per_user"),
         ),
+        migrations.AddConstraint(
+            model_name="following",
+            constraint=models.UniqueConstraint(fields=("user", "project"), name="one_following_per_project"),
+        ),
         migrations.AddIndex(
-            model_name="auditentry", index=models.Index(fields=["project", "-at"], name="audit_by_project")
+            model_name="auditentry",
+            index=models.Index(fields=["project", "-at"], name="audit_by_project"),
+        ),
+        migrations.AddIndex(
+            model_name="trust",
+            index=models.Index(fields=["issuer", "repository"], name="trust_by_repository"),
         ),
     ]

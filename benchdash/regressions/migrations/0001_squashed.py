@@ -7,13 +7,122 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     initial = True
 
+    replaces = [
+        ("regressions", "0001_initial"),
+        ("regressions", "0002_headlines_beginnings_and_counts"),
+        ("regressions", "0003_events_silences_and_rules"),
+        ("regressions", "0004_when_changes_began"),
+        ("regressions", "0005_remaining_of_a_recovery"),
+        ("regressions", "0006_bimodal_series"),
+        ("regressions", "0007_drifts"),
+    ]
+
     dependencies = [
-        ("accounts", "0001_initial"),
-        ("results", "0001_initial"),
+        ("accounts", "0001_squashed"),
+        ("results", "0001_squashed"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
+        migrations.CreateModel(
+            name="Sensitivity",
+            fields=[
+                (
+                    "series",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="sensitivity",
+                        serialize=False,
+                        to="results.series",
+                    ),
+                ),
+                ("groups", models.PositiveIntegerField()),
+                ("runs", models.PositiveIntegerField()),
+                ("sessions", models.PositiveIntegerField()),
+                ("newest_at", models.DateTimeField()),
+                ("groups_a_year", models.FloatField(null=True)),
+                ("noise", models.FloatField(null=True)),
+                ("smallest_change", models.FloatField(null=True)),
+                ("with_more_runs", models.FloatField(null=True)),
+                ("with_more_sessions", models.FloatField(null=True)),
+                ("low_mode", models.FloatField(null=True)),
+                ("high_mode", models.FloatField(null=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ChangePoint",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("origin", models.CharField(blank=True, max_length=100)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("suspected", "suspected"),
+                            ("confirmed", "confirmed"),
+                            ("withdrawn", "withdrawn"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("historical", models.BooleanField(default=False)),
+                ("quiet", models.BooleanField(default=False)),
+                ("before", models.FloatField()),
+                ("after", models.FloatField()),
+                ("change", models.FloatField(null=True)),
+                ("confidence", models.FloatField(null=True)),
+                ("per_point", models.FloatField(null=True)),
+                ("noise", models.FloatField(null=True)),
+                ("family_size", models.PositiveIntegerField(null=True)),
+                ("expected_low", models.FloatField(null=True)),
+                ("expected_high", models.FloatField(null=True)),
+                ("groups_before", models.PositiveIntegerField()),
+                ("groups_after", models.PositiveIntegerField()),
+                ("detected_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("confirmed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "first_bad",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "last_good",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="change_points",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="change_points",
+                        to="results.series",
+                    ),
+                ),
+            ],
+        ),
         migrations.CreateModel(
             name="Incident",
             fields=[
@@ -33,6 +142,7 @@ class Migration(migrations.Migration):
                             ("improvement", "improvement"),
                             ("environment", "environment"),
                             ("silence", "silence"),
+                            ("drift", "drift"),
                         ],
                         max_length=12,
                     ),
@@ -56,7 +166,7 @@ class Migration(migrations.Migration):
                             ("acknowledged", "acknowledged"),
                             ("investigating", "investigating"),
                             ("expected", "expected"),
-                            ("wontfix", "won't fix"),
+                            ("wontfix", "declined"),
                             ("fixed", "fixed"),
                             ("invalid", "invalid"),
                         ],
@@ -66,13 +176,25 @@ class Migration(migrations.Migration):
                 ),
                 ("historical", models.BooleanField(default=False)),
                 ("quiet", models.BooleanField(default=False)),
+                ("left_out", models.BooleanField(default=False)),
+                ("origin", models.CharField(blank=True, max_length=100)),
                 ("started_at", models.DateTimeField()),
-                ("worst", models.FloatField()),
-                ("median", models.FloatField()),
+                ("until_at", models.DateTimeField(blank=True, null=True)),
+                ("worst", models.FloatField(null=True)),
+                ("median", models.FloatField(null=True)),
+                ("metric", models.CharField(blank=True, max_length=100)),
+                ("cause", models.TextField(blank=True)),
+                ("points", models.PositiveIntegerField(null=True)),
+                ("per_point", models.FloatField(null=True)),
+                ("last_at", models.DateTimeField(null=True)),
                 ("looked_at", models.PositiveIntegerField(default=0)),
                 ("detected_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("confirmed_at", models.DateTimeField(blank=True, null=True)),
                 ("reason", models.TextField(blank=True)),
+                ("bug", models.CharField(blank=True, max_length=500)),
+                ("snoozed_until", models.DateTimeField(blank=True, null=True)),
+                ("snoozed_until_version", models.CharField(blank=True, max_length=200)),
+                ("remaining", models.FloatField(null=True)),
                 (
                     "assignee",
                     models.ForeignKey(
@@ -84,8 +206,38 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "folded_into",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="folded",
+                        to="regressions.incident",
+                    ),
+                ),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "largest",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="regressions.changepoint",
+                    ),
+                ),
+                (
                     "product",
                     models.ForeignKey(
+                        null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="incidents",
                         to="results.product",
@@ -97,6 +249,16 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="incidents",
                         to="accounts.project",
+                    ),
+                ),
+                (
+                    "recovered_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="recovers",
+                        to="regressions.incident",
                     ),
                 ),
                 (
@@ -118,7 +280,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["-detected_at", "-id"]},
+            options={
+                "ordering": ["-detected_at", "-id"],
+            },
         ),
         migrations.CreateModel(
             name="Comment",
@@ -150,10 +314,23 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["at", "id"]},
+            options={
+                "ordering": ["at", "id"],
+            },
+        ),
+        migrations.AddField(
+            model_name="changepoint",
+            name="incident",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="change_points",
+                to="regressions.incident",
+            ),
         ),
         migrations.CreateModel(
-            name="ChangePoint",
+            name="IncidentEvent",
             fields=[
                 (
                     "id",
@@ -161,67 +338,73 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "what",
+                    models.CharField(
+                        choices=[
+                            ("detected", "detected"),
+                            ("confirmed", "confirmed"),
+                            ("spread", "spread to more series"),
+                            ("narrowed", "range narrowed"),
+                            ("split", "split"),
+                            ("merged", "merged"),
+                            ("withdrawn", "withdrawn"),
+                            ("recovered", "recovered"),
+                            ("returned", "returned"),
+                            ("folded", "explained by its machine"),
+                            ("unfolded", "no longer explained by its machine"),
+                            ("state", "state changed"),
+                            ("assigned", "assigned"),
+                            ("snoozed", "snoozed"),
+                            ("woken", "no longer snoozed"),
+                            ("linked", "linked to a bug"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("by_name", models.CharField(blank=True, max_length=254)),
                 (
                     "state",
                     models.CharField(
+                        blank=True,
                         choices=[
-                            ("suspected", "suspected"),
-                            ("confirmed", "confirmed"),
-                            ("withdrawn", "withdrawn"),
+                            ("new", "new"),
+                            ("acknowledged", "acknowledged"),
+                            ("investigating", "investigating"),
+                            ("expected", "expected"),
+                            ("wontfix", "declined"),
+                            ("fixed", "fixed"),
+                            ("invalid", "invalid"),
                         ],
-                        max_length=10,
+                        max_length=15,
                     ),
                 ),
-                ("historical", models.BooleanField(default=False)),
+                ("reason", models.TextField(blank=True)),
+                ("detail", models.JSONField(blank=True, default=dict)),
                 ("quiet", models.BooleanField(default=False)),
-                ("before", models.FloatField()),
-                ("after", models.FloatField()),
-                ("change", models.FloatField()),
-                ("confidence", models.FloatField()),
-                ("noise", models.FloatField(null=True)),
-                ("family_size", models.PositiveIntegerField(null=True)),
-                ("expected_low", models.FloatField(null=True)),
-                ("expected_high", models.FloatField(null=True)),
-                ("groups_before", models.PositiveIntegerField()),
-                ("groups_after", models.PositiveIntegerField()),
-                ("detected_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("confirmed_at", models.DateTimeField(blank=True, null=True)),
                 (
-                    "last_good",
+                    "by",
                     models.ForeignKey(
+                        blank=True,
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
-                        to="results.run",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="change_points",
-                        to="results.run",
-                    ),
-                ),
-                (
-                    "series",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="change_points",
-                        to="results.series",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
                     "incident",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="change_points",
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
                         to="regressions.incident",
                     ),
                 ),
             ],
+            options={
+                "ordering": ["at", "id"],
+            },
         ),
         migrations.CreateModel(
             name="NullRun",
@@ -247,7 +430,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"ordering": ["-at", "-id"]},
+            options={
+                "ordering": ["-at", "-id"],
+            },
         ),
         migrations.CreateModel(
             name="PlaceOrder",
@@ -287,6 +472,65 @@ class Migration(migrations.Migration):
                     "project",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.project"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Silence",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                ("line", models.CharField(blank=True, max_length=50)),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
+                ("last_run_at", models.DateTimeField()),
+                ("cadence_s", models.FloatField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.configuration",
+                    ),
+                ),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
+                    ),
+                ),
+                (
+                    "incident",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="silence",
+                        to="regressions.incident",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.product",
+                    ),
+                ),
+                (
+                    "workload",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.workload",
                     ),
                 ),
             ],
@@ -362,18 +606,20 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["project", "-detected_at"], name="incident_by_time"),
         ),
         migrations.AddIndex(
-            model_name="changepoint", index=models.Index(fields=["series"], name="change_point_by_series")
+            model_name="changepoint",
+            index=models.Index(fields=["series"], name="change_point_by_series"),
         ),
         migrations.AddConstraint(
             model_name="changepoint",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "withdrawn"), _negated=True),
-                fields=("series", "run"),
+                condition=models.Q(models.Q(("state", "withdrawn"), _negated=True), ("per_point", None)),
+                fields=("series", "run", "origin"),
                 name="one_change_point_at_a_place",
             ),
         ),
         migrations.AddIndex(
-            model_name="nullrun", index=models.Index(fields=["project", "-at"], name="null_run_by_time")
+            model_name="nullrun",
+            index=models.Index(fields=["project", "-at"], name="null_run_by_time"),
         ),
         migrations.AddConstraint(
             model_name="placeorder",
