@@ -72,7 +72,7 @@ _DEVIATIONS = frozenset({"sd", "std", "stddev", "stdev"})
 _OTHER_STATISTICS = _DEVIATIONS | frozenset(
     {"min", "max", "lowest", "highest", "peak", "minimum", "maximum", "median", "worst", "best"}
 )
-# What the machine did beside a rate, as its tools call it.
+# The work of a machine beside a rate, as its tools call it.
 _CPU_NAMES = {
     "cpu_user": ("user", "usr", "us"),
     "cpu_system": ("system", "sys", "sy"),
