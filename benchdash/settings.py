@@ -1,7 +1,7 @@
 """Settings of benchdash; everything that differs between installations comes from the environment."""
 
 import os
-from datetime import time, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -197,7 +197,6 @@ CELERY_TASK_ROUTES = {
     "benchdash.alerts.*": {"queue": "mail"},
     "benchdash.accounts.*": {"queue": "mail"},
 }
-NULL_RUNS_AT = time(3, 30)  # UTC
 SILENCES_EVERY_S = 3600.0
 # A job that begins at night may wait for a worker until the next night.
 NIGHT_JOBS_EXPIRE_S = 20 * 3600.0
@@ -222,11 +221,6 @@ CELERY_BEAT_SCHEDULE = {
     "delete-projects": _every("ingest.tasks.delete_projects", 15.0),
     "fold-summaries": _every("benchdash.results.tasks.fold_summaries", 60.0),
     "recompute-all": _every("benchdash.regressions.tasks.recompute_all", crontab(hour="1", minute="30")),
-    # Once a week for each project.
-    "null-runs": _every(
-        "benchdash.regressions.tasks.null_runs_due",
-        crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
-    ),
     "silences-due": _every("benchdash.regressions.tasks.silences_due", SILENCES_EVERY_S),
     "expire-pull-requests": _every("ingest.tasks.expire_pull_requests", crontab(hour="4", minute="45")),
     "delete-old-answers": _every("benchdash.rest.tasks.delete_old_answers", 3600.0),

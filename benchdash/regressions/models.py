@@ -407,34 +407,3 @@ class Sensitivity(models.Model):
     @property
     def more_sessions(self) -> int:
         return more_than(self.sessions)
-
-
-class NullRun(models.Model):
-    """The changes that the rule confirmed in a project's shuffled histories, all of them false alarms.
-
-    ``change_points`` were confirmed in ``points`` values of series; those that begin together in one place
-    are one of ``incidents``. ``looks`` counts the looks at a place.
-    """
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="null_runs")
-    at = models.DateTimeField(default=timezone.now)
-    places = models.PositiveIntegerField()
-    points = models.PositiveIntegerField()
-    looks = models.PositiveIntegerField()
-    change_points = models.PositiveIntegerField()
-    incidents = models.PositiveIntegerField()
-
-    class Meta:
-        ordering = ["-at", "-id"]
-        indexes = [models.Index(fields=["project", "-at"], name="null_run_by_time")]
-
-    def __str__(self) -> str:
-        return f"{self.incidents} in {self.looks} looks"
-
-    @property
-    def incidents_per_1000_looks(self) -> float:
-        return 1000 * self.incidents / self.looks
-
-    @property
-    def change_points_per_1000_points(self) -> float:
-        return 1000 * self.change_points / self.points

@@ -1,11 +1,10 @@
 from celery import shared_task
 from django.conf import settings
-from django.utils import timezone
 
 from benchdash.accounts.models import Project
 from benchdash.celery import one_at_a_time, taken_up
 from benchdash.regressions import services
-from benchdash.regressions.analysis import null_runs, silences
+from benchdash.regressions.analysis import silences
 from benchdash.regressions.snoozes import wake_snoozed
 from benchdash.results.models import Product
 
@@ -39,19 +38,6 @@ def recompute_product(product_id: int) -> None:
     for _ in services.recompute(product_id=product_id):
         # Results that came in meanwhile do not wait for the work of the night.
         services.analyse_touched()
-
-
-@shared_task
-@one_at_a_time
-def null_runs_due() -> None:
-    for project_id in null_runs.projects_due(timezone.now()).values_list("pk", flat=True):
-        null_run.apply_async((project_id,), expires=settings.NIGHT_JOBS_EXPIRE_S)
-
-
-@shared_task
-def null_run(project_id: int) -> None:
-    services.analyse_touched()
-    null_runs.null_run(Project.objects.get(pk=project_id))
 
 
 @shared_task

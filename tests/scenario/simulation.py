@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.tasks import send_alerts
-from benchdash.regressions.analysis.null_runs import null_run
 from benchdash.regressions.analysis.silences import update_silences
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
@@ -50,7 +49,7 @@ class Year:
         events = [(job.hour + 1, self._upload, job) for job in self.world.jobs]
         events += [(hour, self._work, None) for hour in _LOOKS_AT]
         events += [(12, self._bisect, one) for one in self.world.bisects if one.night == night]
-        events += [(9, self._look, None), (22, self._look_for_false_alarms, None)]
+        events += [(9, self._look, None)]
         for hour, happens, what in sorted(events, key=lambda event: event[0]):
             with clock_at(night_at(night, hour)):
                 happens(night, what)
@@ -75,10 +74,6 @@ class Year:
         send_alerts()
         for mail in self.smtp.mails:
             self.first_told.setdefault(incident_of(mail), night)
-
-    def _look_for_false_alarms(self, night, _what):
-        if night % 28 == 27:
-            null_run(self.project)
 
     def _look(self, night, _what):
         if night in self.world.mornings:

@@ -8,16 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from benchdash.regressions.analysis.budgets import (
-    BENCHMARK_ALARMS,
-    BENCHMARK_LOOKS,
-    false_changes_per_point,
-    false_incidents_per_year,
-    most_plausible,
-    newest_null_runs,
-    smallest_change,
-)
-from benchdash.regressions.models import NullRun, Sensitivity
+from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.services import analyse_touched, recompute
 from benchdash.results.models import Run
 from tests.builders import make_project, make_record, make_runs
@@ -53,7 +44,6 @@ def test_a_look_says_how_small_a_change_is_found_in_a_series(project):
     row = record_scatter(project, 60, between=0.02)
     assert row.noise == pytest.approx(0.02, rel=0.5)
     assert 0.05 < row.smallest_change < 0.15
-    assert smallest_change(row.series) == row.smallest_change
 
 
 def test_a_quieter_series_finds_less(project):
@@ -65,7 +55,6 @@ def test_a_quieter_series_finds_less(project):
 def test_nineteen_groups_are_not_enough_to_tell(project):
     row = record_scatter(project, 19)
     assert (row.groups, row.noise, row.smallest_change) == (19, None, None)
-    assert smallest_change(row.series) is None
 
 
 def test_with_one_run_a_night_nobody_says_what_more_would_find(project):
@@ -143,73 +132,3 @@ def test_what_is_not_looked_at_has_none(project):
     record_nights(project, [1.0] * 25, workloads=("w",), readings={"tps": 100.0, "latency_max": 7.0})
     analyse_touched()
     assert set(Sensitivity.objects.values_list("series__metric", flat=True)) == {"tps"}
-
-
-# --- budgets ------------------------------------------------------------------------------------------------
-
-
-def make_null_run(project, **figures):
-    figures = {"places": 1, "looks": 2000, "points": 50_000, "incidents": 0, "change_points": 0, **figures}
-    return NullRun.objects.create(project=project, **figures)
-
-
-def test_false_incidents_a_year_are_those_of_a_look_times_looks(project):
-    record_scatter(project, 30)
-    make_null_run(project, incidents=1)
-    make_null_run(project, incidents=2)
-    budget = false_incidents_per_year(project)
-    assert (budget.alarms, budget.looks, budget.null_runs) == (3, 4000, 2)
-    assert budget.rate == pytest.approx(3 / 4000 * 365, rel=0.01)
-    assert budget.upper == pytest.approx(7.75 / 4000 * 365, rel=0.01)
-
-
-def test_where_none_was_seen_three_bound_the_rate(project):
-    record_scatter(project, 30)
-    make_null_run(project, looks=3000)
-    budget = false_incidents_per_year(project)
-    assert budget.rate == 0
-    assert budget.upper == pytest.approx(3.0 / 3000 * 365, rel=0.01)
-    assert most_plausible(0) == pytest.approx(3.0, abs=0.01)
-
-
-def test_without_a_null_run_a_benchmark_stands_in(project):
-    record_scatter(project, 30)
-    budget = false_incidents_per_year(project)
-    assert budget.null_runs == 0
-    assert budget.rate == pytest.approx(BENCHMARK_ALARMS / BENCHMARK_LOOKS * 365, rel=0.01)
-
-
-def test_places_that_stopped_to_report_are_not_looked_at_any_more(project):
-    record_nights(project, [1.0] * 20, workloads=("w",), hardware="bench-01", first=-90)
-    record_nights(project, [1.0] * 30, workloads=("w",), hardware="bench-02")
-    analyse_touched()
-    budget = false_incidents_per_year(project)
-    assert (budget.places, budget.series) == (1, 1)
-    assert budget.looks_a_year == pytest.approx(365, rel=0.01)
-
-
-def test_series_of_a_place_share_its_looks(project):
-    record_nights(project, [1.0] * 30)
-    analyse_touched()
-    budget = false_incidents_per_year(project)
-    assert (budget.places, budget.series) == (1, 3)
-    assert budget.looks_a_year == pytest.approx(365, rel=0.01)
-
-
-def test_a_project_without_results_has_no_rate(project):
-    budget = false_incidents_per_year(project)
-    assert (budget.rate, budget.upper, budget.places) == (None, None, 0)
-
-
-def test_false_changes_are_counted_by_points(project):
-    assert false_changes_per_point(newest_null_runs(project)) is None
-    make_null_run(project, change_points=5)
-    assert false_changes_per_point(newest_null_runs(project)) == 5 / 50_000
-
-
-def test_any_number_of_places_takes_the_same_statements(project, django_assert_num_queries):
-    for hardware in ("bench-01", "bench-02", "bench-03"):
-        record_nights(project, [1.0] * 25, hardware=hardware)
-    analyse_touched()
-    with django_assert_num_queries(3):
-        assert false_incidents_per_year(project).places == 3

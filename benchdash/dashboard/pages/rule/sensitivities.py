@@ -1,6 +1,5 @@
 """The table of a project's series: how they scatter, and how small a change is found in them."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from django.db.models import F, Q, QuerySet
@@ -14,34 +13,20 @@ COLUMNS: Final = (
     *("product", "branch", "line", "build", "hardware", "configuration", "counterpart"),
     *("workload", "threads", "metric", "unit", "groups", "groups_a_year", "runs", "sessions"),
     *("noise", "smallest_change", "with_runs", "with_sessions"),
-    *("smallest_change_with_runs", "smallest_change_with_sessions", "false_changes_a_year", "series"),
+    *("smallest_change_with_runs", "smallest_change_with_sessions", "series"),
 )
 
 
-@dataclass(frozen=True)
-class SensitivityRow:
-    """``per_point`` is how many change points are false, for each point of a series; None: nobody knows."""
-
-    found: Sensitivity
-    per_point: float | None
-
-    @property
-    def false_changes_a_year(self) -> float | None:
-        if self.per_point is None or self.found.groups_a_year is None:
-            return None
-        return self.per_point * self.found.groups_a_year
-
-    @property
-    def cells(self) -> tuple[object, ...]:
-        """The row of a CSV file, by ``COLUMNS``."""
-        row, series = self.found, self.found.series
-        return (
-            *(series.product.name, series.branch, series.line, series.build, series.hardware.name),
-            *(series.configuration.name, series.counterpart, series.workload.name, series.threads),
-            *(series.metric, series.unit, row.groups, row.groups_a_year, row.runs, row.sessions),
-            *(row.noise, row.smallest_change, row.more_runs, row.more_sessions),
-            *(row.with_more_runs, row.with_more_sessions, self.false_changes_a_year, series.pk),
-        )
+def csv_row(found: Sensitivity) -> tuple[object, ...]:
+    """Return the row of a CSV file, by ``COLUMNS``."""
+    series = found.series
+    return (
+        *(series.product.name, series.branch, series.line, series.build, series.hardware.name),
+        *(series.configuration.name, series.counterpart, series.workload.name, series.threads),
+        *(series.metric, series.unit, found.groups, found.groups_a_year, found.runs, found.sessions),
+        *(found.noise, found.smallest_change, found.more_runs, found.more_sessions),
+        *(found.with_more_runs, found.with_more_sessions, series.pk),
+    )
 
 
 def sensitivities(project: Project, *, search: str) -> QuerySet[Sensitivity]:

@@ -1,4 +1,4 @@
-"""How changes are found: the rule and what it would have raised, its false alarms, and what it can find."""
+"""How changes are found: the rule and what it would have raised, and what it can find."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
-from django.utils import timezone
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.pages.rule.forms import RuleForm, as_sent
@@ -16,18 +15,12 @@ from benchdash.dashboard.pages.rule.sensitivities import (
     COLUMNS,
     MAX_SEARCH,
     PAGE,
-    SensitivityRow,
+    csv_row,
     sensitivities,
 )
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page
 from benchdash.regressions.analysis.beginnings import MAX_FIRST_GROUPS
-from benchdash.regressions.analysis.budgets import (
-    false_changes_per_point,
-    false_incidents_per_year,
-    newest_null_runs,
-)
-from benchdash.regressions.analysis.null_runs import MIN_GROUPS, next_null_run
 from benchdash.regressions.analysis.replays import Replay, replay
 from benchdash.regressions.detection.power import FOUND_WITHIN, MIN_BEFORE
 from benchdash.regressions.models import Incident
@@ -82,19 +75,14 @@ def rule_change(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @project_page
 def sensitivities_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Write how each series scatters and what is found in it, the noisiest first."""
-    per_point = false_changes_per_point(newest_null_runs(page.project))
     found = sensitivities(page.project, search=_search(request))
-    rows = (SensitivityRow(one, per_point).cells for one in found)
-    return csv_file(f"sensitivity-{page.project.slug}", COLUMNS, rows)
+    return csv_file(f"sensitivity-{page.project.slug}", COLUMNS, map(csv_row, found))
 
 
 def _answer(
     request: HttpRequest, page: ProjectPage, *, form: RuleForm | None, status: int = 200
 ) -> HttpResponse:
     project = page.project
-    null_runs = newest_null_runs(project)
-    last = null_runs[0] if null_runs else None
-    per_point = false_changes_per_point(null_runs)
     search = _search(request)
     pages = Paginator(sensitivities(project, search=search), PAGE).get_page(request.GET.get("page"))
     former = project.options.get(FORMER_RULE)
@@ -104,16 +92,10 @@ def _answer(
         "rule": rule_of(project),
         "silent": sorted(map(metric_name, rule_of(project).silent_metrics)),
         "former_query": None if former is None else _query(former),
-        "budget": false_incidents_per_year(project, null_runs),
-        "last": last,
-        "null_runs": null_runs,
-        "next_at": next_null_run(last, now=timezone.now()),
         "pages": pages,
-        "rows": [SensitivityRow(one, per_point) for one in pages],
         "search": search,
         "found_within": FOUND_WITHIN,
         "min_before": MIN_BEFORE,
-        "min_groups": MIN_GROUPS,
         "first_groups": MAX_FIRST_GROUPS,
         "historical_after": historical_after(project).days,
         "margin": equivalence_margin(project),

@@ -1,12 +1,10 @@
 """The page that says how changes are found, with this project's own figures."""
 
 import re
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from benchdash.accounts.models import Role
-from benchdash.regressions.models import NullRun
 from benchdash.regressions.services import analyse_touched
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_series, make_user
@@ -15,45 +13,14 @@ from tests.regressions.nights import record_nights
 
 pytestmark = pytest.mark.django_db
 
-AT = datetime(2026, 11, 20, 3, 30, tzinfo=UTC)
-
 
 @pytest.fixture
 def project():
     return make_project("nightly", public=True)
 
 
-def make_null_run(project, **figures):
-    figures = {"places": 2, "looks": 2000, "points": 50_000, "incidents": 1, "change_points": 7, **figures}
-    return NullRun.objects.create(project=project, **figures)
-
-
 def shown(client):
     return text_of(client.get("/p/nightly/how-changes-are-found/"))
-
-
-def test_before_the_first_null_run_the_page_says_when_it_will_be_and_what_it_needs(client, project):
-    text = shown(client)
-    assert "Not measured yet. At " in text
-    assert "03:30" in text
-    assert "a history of 12 versions, commits or nights" in text
-
-
-def test_the_figures_of_the_last_null_run_are_shown(client, project):
-    make_null_run(project, at=AT)
-    make_null_run(make_project(), at=AT, incidents=99)
-    text = shown(client)
-    assert "false incidents per 1,000 looks 0.50 1 in 2,000 looks" in text
-    assert "false change points per 1,000 points 0.14 7 in 50,000 points" in text
-    assert "99" not in text
-
-
-def test_earlier_null_runs_are_listed(client, project):
-    for week in range(3):
-        make_null_run(project, at=AT + timedelta(days=7 * week), incidents=week)
-    text = shown(client)
-    assert "false incidents per 1,000 looks 1.0 2 in" in text
-    assert "20 Nov 2026, 03:30:00 UTC" in text
 
 
 def test_the_page_says_how_old_historical_is_and_what_is_the_same_in_this_project(client, project):
@@ -185,31 +152,7 @@ def test_a_metric_that_is_not_looked_at_is_not_offered(client, project, admin):
     assert 'value="latency_max"' not in page
 
 
-# --- budget and series --------------------------------------------------------------------------------------
-
-
-def test_the_false_incidents_to_expect_are_a_rate_with_its_bound(client, project):
-    record_nights(project, [1.0] * 30)
-    analyse_touched()
-    make_null_run(project, looks=2000, incidents=1)
-    text = shown(client)
-    assert "With 3 series at 1 place and 365 looks a year: about 0.18 false incidents a year" in text
-    assert "with 95 % at most 0.87 (1 in 2,000 looks at this project's shuffled histories)" in text
-
-
-def test_where_none_was_seen_only_the_bound_is_told(client, project):
-    record_nights(project, [1.0] * 30)
-    analyse_touched()
-    make_null_run(project, looks=3000, incidents=0)
-    assert "at most 0.36 false incidents a year , with 95 %" in shown(client).replace("year,", "year ,")
-
-
-def test_without_a_null_run_the_figure_says_that_it_is_of_other_series(client, project):
-    record_nights(project, [1.0] * 30)
-    analyse_touched()
-    text = shown(client)
-    assert "about 0.29 false incidents a year" in text
-    assert "looks at published synthetic series, none of them this project's own" in text
+# --- series ---------------------------------------------------------------------------------------------
 
 
 def test_series_are_listed_with_their_noise_and_what_is_found_in_them(client, project):
@@ -234,6 +177,5 @@ def test_any_number_of_series_takes_the_same_statements(
 ):
     record_nights(project, [1.0] * 21, workloads=[f"w{number}" for number in range(8)])
     analyse_touched()
-    make_null_run(project)
     with django_assert_max_num_queries(16):
         client.get(RULE, {"try": "1", "smallest_change": "5"})
