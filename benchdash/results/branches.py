@@ -4,8 +4,6 @@ import re
 from typing import Final
 
 _REF: Final = re.compile(r"(?:(?:refs/)?(?:heads|remotes/origin)/|origin/)+(?=.)")
-REF_PATTERN: Final = f"^{_REF.pattern}"
-"""The pattern by which PostgreSQL knows the other names of branches."""
 _NO_BRANCH: Final = re.compile(r"HEAD|\((?:HEAD detached|no branch).*")
 
 

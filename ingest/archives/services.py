@@ -184,13 +184,6 @@ def preview_amend(upload: Upload, changes: Mapping[str, Any], *, by: Viewer) -> 
     return services.preview_change(upload, amend)
 
 
-def read_again(archive: Upload) -> None:
-    """Read every file of an archive again, with what its path says now; within the caller's transaction."""
-    archive = imports.hold(archive, wait=False)
-    imports.wait_for_job(archive)
-    _import(archive)
-
-
 def _begin(upload_id: int) -> Upload | None:
     """Show that the import has begun; leave out a file that made too many workers die."""
     with transaction.atomic():

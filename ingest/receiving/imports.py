@@ -18,11 +18,10 @@ from benchdash.celery import ring
 from benchdash.database.locks import is_free
 from benchdash.failures import DISK_FULL, is_disk_full
 from benchdash.results.models import Run
-from benchdash.results.records import RunRecord
 from benchdash.results.services import remove_runs_of
 from benchdash.results.stability import stall_rule
 from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
-from ingest.masking import MASK, mask_text
+from ingest.masking import mask_text
 from ingest.metadata.fields import Metadata
 from ingest.metadata.upload_metadata import metadata_from_json
 from ingest.models import ArchiveFile, Companion, RawFile, Upload
@@ -164,7 +163,6 @@ def _record(upload: Upload, understood: Understood, *, alone: bool) -> None:
     if understood.errors:
         raise FileRefusedError(understood.errors, upload_id=upload.pk, url=None)
     others = list(other_forms([upload.pk])) if alone else []
-    _write_keys_as_today(upload, understood.records)
     recorded = (record_alone if alone else record_first)(upload, understood.records)
     if understood.companion_formats:
         companions = list(upload.companions.select_related("raw").defer("raw__content"))
@@ -177,16 +175,6 @@ def _record(upload: Upload, understood: Understood, *, alone: bool) -> None:
     upload.warnings = joined(upload.warnings, understood.warnings, recorded.warnings)
     end(upload, "format", "warnings")
     _read_other_forms(others)
-
-
-def _write_keys_as_today(upload: Upload, records: Iterable[RunRecord]) -> None:
-    """Let stored runs be found by the keys of today: parts of them were masked once."""
-    masked = Run.objects.filter(upload_id=upload.pk, key__contains=MASK)
-    if by_key := {run.key: run for run in masked}:
-        for record in records:
-            if run := by_key.get(mask_text(record.key)):
-                run.key = record.key
-        Run.objects.bulk_update(by_key.values(), ["key"], batch_size=100)
 
 
 def _read_other_forms(uploads: Iterable[Upload]) -> None:
