@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from itertools import islice
@@ -121,10 +122,9 @@ def test_page_list_overview_front_page_history_api_and_mail_say_the_same(client,
 def test_in_the_sample_project_too(client, settings, tmp_path, monkeypatch):
     settings.VAR_DIR = tmp_path
     watch = projects.SAMPLES[0]
-    nights = list(islice(watch.files(), 114))
     monkeypatch.setattr(
         "ingest.management.commands.load_samples.SAMPLES",
-        [projects.SampleProject(watch.slug, watch.name, watch.notice, lambda: iter(nights))],
+        [replace(watch, files=lambda last_night: islice(watch.files(last_night), 114))],
     )
     call_command("load_samples")
     analyse_touched()

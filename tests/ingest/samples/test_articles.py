@@ -1,6 +1,7 @@
 """Articles of a sample, whose versions and workloads are named in words."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.http import QueryDict
@@ -61,7 +62,7 @@ def test_what_was_written_or_deleted_is_not_written_again(write, project):
 
 
 def test_each_value_of_a_setting_is_a_configuration_and_samples_go_with_their_run():
-    files = list(SAMPLES[1].files())
+    files = list(SAMPLES[1].files(datetime(2026, 11, 20, 2, tzinfo=UTC)))
     swept = {file.metadata.configuration for file in files if "settings-sweep" in file.file_name}
     assert {"innodb_buffer_pool_size=8M", "innodb_flush_method=fsync"} <= swept
     assert len(swept) == 15

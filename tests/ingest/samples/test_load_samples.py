@@ -1,5 +1,7 @@
 """The sample projects: real files, through the door of any upload."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.core.management import call_command
 
@@ -17,7 +19,9 @@ def few_files(settings, tmp_path, monkeypatch):
     """Of every sample the first files only: all of them take half a minute."""
     settings.VAR_DIR = tmp_path
     samples = [
-        projects.SampleProject(one.slug, one.name, one.notice, lambda one=one: iter(list(one.files())[:4]))
+        projects.SampleProject(
+            one.slug, one.name, one.notice, lambda last, one=one: iter(list(one.files(last))[:4])
+        )
         for one in projects.SAMPLES
     ]
     monkeypatch.setattr("ingest.management.commands.load_samples.SAMPLES", samples)
@@ -52,10 +56,12 @@ def test_an_interrupted_loading_goes_on_and_sends_nothing_twice(few_files, setti
 
 def test_nights_are_one_day_apart_and_name_what_was_switched():
     watch = projects.SAMPLES[0]
-    nights = [file for file in watch.files() if file.file_name.endswith("oltp_read_only.txt")]
+    files = watch.files(datetime(2026, 11, 20, 2, tzinfo=UTC))
+    nights = [file for file in files if file.file_name.endswith("oltp_read_only.txt")]
     starts = [f"{file.metadata.started_at:%Y-%m-%d}" for file in nights]
-    assert len(set(starts)) == 80
+    assert len(set(starts)) == 73
     assert starts == sorted(starts)
+    assert starts[-1] == "2026-11-20"
     assert {file.metadata.meta["state"] for file in nights} >= {"base", "performance_schema=ON"}
 
 

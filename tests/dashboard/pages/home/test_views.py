@@ -27,6 +27,13 @@ def test_each_project_says_its_morning_in_one_line(client):
     assert "empty 0 0 – No results yet." in text
 
 
+def test_who_is_not_signed_in_reads_what_benchdash_is(client):
+    make_project("bench", public=True)
+    assert "benchdash keeps the results of database benchmarks" in text_of(client.get("/"))
+    client.force_login(make_user())
+    assert "benchdash keeps" not in text_of(client.get("/"))
+
+
 # --- making a project ---------------------------------------------------------------------------------------
 
 
