@@ -8,38 +8,29 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchdash.results.readings import HIGHER, LOWER, Direction, Reading
-from ingest.formats.cells import decimals, is_missing, number
+from benchdash.results.readings import HIGHER, LOWER, Reading
+from ingest.formats.cells import is_missing, number
 from ingest.formats.headings import product_and_version
-from ingest.formats.outputs import bounded
+from ingest.formats.outputs import Figure, bounded
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import named_build
 from ingest.formats.tables.table import counted
 
 _TITLE = "iostat, vmstat normalized by operation rate"
-_BUILD = "dbms"
-# cpu/o is vmstat's user and system time, in per cent of all CPUs, over operations a second. How many CPUs
-# there are is not said, so it cannot be made a time (cpu_per_op).
-_METRICS: dict[str, tuple[str, str, Direction]] = {
-    "cpu/o": ("cpu_share_per_op", "% s/op", LOWER),
-    "cs/o": ("cs_per_op", "1/op", LOWER),
-    "r/o": ("reads_per_op", "1/op", LOWER),
-    "rKB/o": ("read_kb_per_op", "kB/op", LOWER),
-    "wKB/o": ("write_kb_per_op", "kB/op", LOWER),
-    "o/s": ("ops_per_s", "1/s", HIGHER),
+_BUILD, _RATE = "dbms", "o/s"
+# By the column its metric and unit, what it is computed from, and how much larger the unit of that is. cpu/o
+# is vmstat's user and system time, in per cent of all CPUs, over operations a second. How many CPUs there are
+# is not said, so it cannot be made a time (cpu_per_op).
+_COSTS = {
+    "cpu/o": ("cpu_share_per_op", "% s/op", "cpu/s", 1),
+    "cs/o": ("cs_per_op", "1/op", "cs/s", 1),
+    "r/o": ("reads_per_op", "1/op", "r/s", 1),
+    "rKB/o": ("read_kb_per_op", "kB/op", "rMB/s", 1024),
+    "wKB/o": ("write_kb_per_op", "kB/op", "wMB/s", 1024),
 }
-# The source of a cost, and how much larger the unit of that is.
-_COMPUTED_FROM = {
-    "cpu/o": ("cpu/s", 1),
-    "cs/o": ("cs/s", 1),
-    "r/o": ("r/s", 1),
-    "rKB/o": ("rMB/s", 1024),
-    "wKB/o": ("wMB/s", 1024),
-}
-_RATES = frozenset({"r/s", "rMB/s", "w/s", "wMB/s", "cs/s", "cpu/s"})
-_HEADS = frozenset({"samp", _BUILD, *_METRICS, *_RATES})
-_TOOLS = {"iostat": frozenset({"r/o", "rKB/o", "wKB/o"}), "vmstat": frozenset({"cs/o", "cpu/o"})}
+_HEADS = frozenset({"samp", _BUILD, _RATE, "w/s", *_COSTS, *(source for _, _, source, _ in _COSTS.values())})
+_TOOLS = {"iostat": ("r/o", "rKB/o", "wKB/o"), "vmstat": ("cpu/o", "cs/o")}
 
 _FILE_NAME = re.compile(
     r"sb\.(?P<phase>prepare\.)?met\.(?P<test>\S+)\.range(?P<range>[0-9]{1,9})\.pk[0-9]{1,9}"
@@ -49,7 +40,7 @@ _TWO_THREAD_COUNTS = re.compile(r"base1 (\S+) and base2 (?!\1$)\S+")
 
 
 def recognise(head: bytes) -> bool:
-    if not any(name.encode() in head for name in (_TITLE, *_COMPUTED_FROM)):
+    if not any(name.encode() in head for name in (_TITLE, *_COSTS)):
         return False
     lines = head.decode("utf-8", "replace").splitlines()
     return any(line.strip() == _TITLE or _is_head(line.split()) for line in lines)
@@ -64,7 +55,7 @@ def parse(source: Source) -> ParsedReport:
     runs: dict[str, ParsedRun] = {}
     warnings: list[str] = []
     for block in _blocks(source.lines):
-        found = [_run(block, build, figures) for build, figures in block.builds.items()]
+        found = [_run(block, build, cells) for build, cells in block.builds.items()]
         warnings += _warnings(block, found)
         for run in found:
             if run.key in runs:
@@ -81,39 +72,36 @@ def parse(source: Source) -> ParsedReport:
 class _Block:
     """The figures of one workload, whose name stands on ``line``: the cells of each build by their columns.
 
-    ``has_parts`` says whether the absolute figures stand under a line that calls them so; then relative ones
-    follow, ``ratios`` lines of them, or None before they begin. Without builds there is one, called ``""``.
+    A cell is a text and its line. ``has_parts`` says whether the absolute figures stand under a line that
+    calls them so; then relative ones follow, ``ratios`` lines of them, or None before they begin. Without
+    builds there is one, called ``""``.
     """
 
     name: str
     line: int
-    builds: dict[str, dict[str, "_Cell"]] = field(default_factory=dict)
+    builds: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
     rows: int = 0
     has_parts: bool = False
     ratios: int | None = None
-
-    @property
-    def is_cut(self) -> bool:
-        return self.has_parts and (self.ratios is None or self.ratios < self.rows - 1)
 
     def add(self, head: Sequence[str], words: Sequence[str], line: int) -> None:
         """Add a line of figures. Raise FormatError where it does not fit to its head, or was there before."""
         if len(words) != len(head):
             raise FormatError(f"{counted(len(words), 'cell')} under {counted(len(head), 'column')}", line)
         self.rows += 1
-        cells = {name: _Cell(word, line) for name, word in zip(head, words, strict=True)}
-        build = cells.pop(_BUILD, _Cell("", line)).text
+        cells = {name: (word, line) for name, word in zip(head, words, strict=True)}
+        build, _ = cells.pop(_BUILD, ("", line))
         if "samp" in cells:
-            tool = "vmstat" if _TOOLS["vmstat"].intersection(head) else "iostat"
+            tool = "iostat" if set(_TOOLS["vmstat"]).isdisjoint(head) else "vmstat"
             cells[f"{tool}_samples"] = cells.pop("samp")
-        figures = self.builds.setdefault(build, {})
-        if again := next((name for name in cells if name in figures), None):
-            raise FormatError(f"a second {again}; the first stands on line {figures[again].line}", line)
-        figures.update(cells)
+        others = self.builds.setdefault(build, {})
+        if again := next((name for name in cells if name in others), None):
+            raise FormatError(f"a second {again}; the first stands on line {others[again][1]}", line)
+        others.update(cells)
 
 
 def _is_head(words: Sequence[str]) -> bool:
-    return len(words) > 1 and _HEADS.issuperset(words) and not _COMPUTED_FROM.keys().isdisjoint(words)
+    return len(words) > 1 and _HEADS.issuperset(words) and not _COSTS.keys().isdisjoint(words)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
@@ -142,82 +130,63 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
     yield block
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    text: str
-    line: int
-
-    @property
-    def value(self) -> float:
-        return number(self.text, self.line)
-
-    @property
-    def rounding(self) -> float:
-        """Half of the last digit that is printed."""
-        return 0.5 * 10.0 ** -decimals(self.text)
-
-
-def _run(block: _Block, build: str, figures: Mapping[str, _Cell]) -> ParsedRun:
+def _run(block: _Block, build: str, cells: Mapping[str, tuple[str, int]]) -> ParsedRun:
     named = _FILE_NAME.fullmatch(block.name)
-    threads = named["threads"] if named else None
-    readings = tuple(
-        Reading(metric, _most_exact(head, figures), unit, direction)
-        for head, (metric, unit, direction) in _METRICS.items()
-        if head in figures and not is_missing(figures[head].text)
-    )
+    figures = {
+        head: Figure.of(number(text, line), text, line)
+        for head, (text, line) in cells.items()
+        if not is_missing(text)
+    }
+    readings = [
+        Reading(metric, _most_exact(head, figures), unit, LOWER)
+        for head, (metric, unit, _, _) in _COSTS.items()
+        if head in figures
+    ]
+    readings += [Reading("ops_per_s", figures[_RATE].value, "1/s", HIGHER)] if _RATE in figures else []
     if not readings:
-        raise FormatError("the line holds no figure", next(iter(figures.values())).line)
+        raise FormatError("the line holds no figure", next(iter(cells.values()))[1])
     product, version = product_and_version(build) if build else (None, None)
     return ParsedRun(
-        readings,
+        tuple(readings),
         key="/".join(part for part in (block.name, build) if part),
         column=build or None,
         product=product,
         version=version,
         workload=_workload(block.name),
-        threads=int(threads) if threads else None,
-        options={
-            head: cell.value
-            for head, cell in figures.items()
-            if head not in _METRICS and not is_missing(cell.text)
-        },
+        threads=int(named["threads"]) if named and named["threads"] else None,
+        options={head: one.value for head, one in figures.items() if head not in {*_COSTS, _RATE}},
     )
 
 
 def _workload(name: str) -> str | None:
     """Return ``point-query.warm range=100`` of ``sb.met.point-query.warm.range100.pk1.dop1``."""
     named = _FILE_NAME.fullmatch(name)
-    if not named:
-        return name or None
-    return f"{named['phase'] or ''}{named['test']} range={named['range']}"
+    return f"{named['phase'] or ''}{named['test']} range={named['range']}" if named else name or None
 
 
-def _most_exact(head: str, figures: Mapping[str, _Cell]) -> float:
-    """Return a figure as printed, or computed anew where that says the same with more digits."""
-    cell, printed = figures[head], figures[head].value
-    source, factor = _COMPUTED_FROM.get(head, ("", 1))
-    if any(name not in figures or is_missing(figures[name].text) for name in (source, "o/s")):
-        return printed
-    operations = figures["o/s"].value
-    if not operations:
-        return printed
+def _most_exact(head: str, figures: Mapping[str, Figure]) -> float:
+    """Return a cost as printed, or computed anew where that says the same with more digits."""
+    cost, (_, _, source, factor) = figures[head], _COSTS[head]
+    if source not in figures or _RATE not in figures or not figures[_RATE].value:
+        return cost.value
+    operations = figures[_RATE].value
     computed = figures[source].value * factor / operations
     rounding = figures[source].rounding * factor / operations
-    is_same = abs(computed - printed) <= cell.rounding + rounding
-    return computed if is_same and rounding < cell.rounding else printed
+    is_same = abs(computed - cost.value) <= cost.rounding + rounding
+    return computed if is_same and rounding < cost.rounding else cost.value
 
 
 def _warnings(block: _Block, runs: Sequence[ParsedRun]) -> Iterator[str]:
     where = f"line {block.line}: {block.name[:80]}"
     if block.name and not runs:
         yield f"{where} has no figures; left out"
-    elif block.is_cut:
+    elif block.has_parts and (block.ratios is None or block.ratios < block.rows - 1):
         yield f"{where} breaks off; builds and workloads may be missing"
     if runs and (_workload(block.name) or "").startswith("scan"):
         yield f"{where} counts rows, in thousands or millions, as operations"
     for run in runs:
-        found = {reading.metric for reading in run.readings}
+        metrics = {reading.metric for reading in run.readings}
         for tool, heads in _TOOLS.items():
-            if missing := [head for head in sorted(heads) if _METRICS[head][0] not in found]:
+            if missing := [head for head in heads if _COSTS[head][0] not in metrics]:
                 of = f" of {run.key}" if run.key else ""
                 yield f"no {', '.join(missing)}{of}: figures of {tool} are missing"
