@@ -202,6 +202,7 @@ def is_transposed(names: Sequence[str], labels: Sequence[object]) -> bool:
     named = [head for head in heads if head.named or head.statistic]
     is_ranked = len(named) > 1 and len(named) == len(heads)
     is_measured = (is_ranked or any(head.named for head in named)) and len(named) * 2 > len(heads)
+    is_measured = is_measured or (bool(named) and meaning_of(names[0]) == "metric")
     over_columns = heads_of(names[1:])
     return is_measured and (
         [head.meaning for head in over_columns] == ["value"]

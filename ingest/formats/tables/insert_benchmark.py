@@ -11,7 +11,7 @@ no line says which.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction
 from ingest.formats.cells import is_missing, number
@@ -32,11 +32,11 @@ def _own(name: str, unit: str, direction: Direction = UNKNOWN) -> Metric:
 
 
 _TAG = "tag"
-_INSERTS, _QUERIES = "ips", "qps"
+_RATES = ("ips", "qps")
 # If a machine does more because the server does more, nobody says which way is better.
 _METRICS = {
-    _INSERTS: _own("inserts_per_s", "1/s", HIGHER),
-    _QUERIES: Metric("qps"),
+    "ips": _own("inserts_per_s", "1/s", HIGHER),
+    "qps": Metric("qps"),
     "rps": _own("storage_reads_per_s", "1/s"),
     "rmbps": Metric("read_mb_per_s"),
     "rkbps": Metric("read_mb_per_s", divisor=1024, printed_unit="kB/s"),
@@ -68,7 +68,7 @@ _SAYS_SOMETHING = re.compile(r"\w")
 
 
 def recognise(head: bytes) -> bool:
-    if not all(name.encode() in head for name in (_INSERTS, _QUERIES)):
+    if not all(name.encode() in head for name in _RATES):
         return False
     return any(_is_head(_words(line)) for line in head.decode("utf-8", "replace").splitlines())
 
@@ -79,19 +79,20 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError with the line that cannot be understood, and where all figures are relative ones.
     """
     source.limits.check("cells", sum(len(_words(line)) for line in source.lines))
-    found = _Tables()
-    found.read(source.lines)
-    tables = [replace(table, rows=tuple(rows)) for table, rows in found.parts if rows]
+    ratios: list[int] = []
+    warnings: list[str] = []
+    tables = [
+        replace(table, rows=tuple(rows)) for table, rows in _tables(source.lines, ratios, warnings) if rows
+    ]
     rows = [(table.headings, row) for table in tables for row in table.rows]
     if not rows:
-        if found.ratios:
-            refuse_relative([(found.ratios[0], "relative to")])
+        if ratios:
+            refuse_relative([(ratios[0], "relative to")])
         raise FormatError("no line of figures stands under the names of the columns", line=1)
     refuse_copies((row.line, (step, row.cells)) for step, row in rows)
     entries = [entry for table in tables for entry in _entries(table)]
     counts = Counter(entry.run.column for entry in entries if not entry.run.workload)
-    warnings = [f"line {line}: relative figures; left out" for line in found.ratios]
-    warnings += found.warnings
+    warnings = [f"line {line}: relative figures; left out" for line in ratios] + warnings
     for tag, count in counts.items():
         if count > 1:
             of = f" of {tag[:60]}" if tag else ""
@@ -134,18 +135,16 @@ def _words(line: str) -> list[str]:
 
 
 def _is_head(words: Sequence[str]) -> bool:
-    return bool(words) and not _why_no_head(words) and _names_enough(words)
+    return _names_enough(words) and not _why_no_head(words)
 
 
 def _names_enough(words: Sequence[str]) -> bool:
     known = _COLUMNS.intersection(words)
-    return len(known) >= _FEWEST_COLUMNS and {_INSERTS, _QUERIES} <= known
+    return len(known) >= _FEWEST_COLUMNS and known.issuperset(_RATES)
 
 
 def _why_no_head(words: Sequence[str]) -> str:
-    """Return what keeps a line from being a head, whose other words are columns; empty for any other line."""
-    if not _names_enough(words):
-        return ""
+    """Return what keeps words from being a head, most of which are columns."""
     if other := [word for word in words if word not in _COLUMNS]:
         return f"{', '.join(map(quoted, other[:3]))} is none of the insert benchmark"
     # rmbps and rkbps differ in their units alone.
@@ -153,58 +152,51 @@ def _why_no_head(words: Sequence[str]) -> str:
     return "one is there twice" if len(metrics) < len(words) else ""
 
 
-def _is_figure(word: str) -> bool:
-    return is_missing(word) or word.replace(".", "", 1).isdigit()
+def _tables(
+    lines: Sequence[str], ratios: list[int], warnings: list[str]
+) -> Sequence[tuple[Table, list[TableRow]]]:
+    """Return tables with their lines of absolute figures.
 
-
-@dataclass(slots=True)
-class _Tables:
-    """Tables with their lines of absolute figures, the lines of relative ones, and warnings of others."""
-
-    parts: list[tuple[Table, list[TableRow]]] = field(default_factory=list)
-    ratios: list[int] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    def read(self, lines: Sequence[str]) -> None:
-        head: list[str] = []
-        step = ""
-        are_ratios = False
-        for line, text in enumerate(lines, start=1):
-            words = _words(text)
-            if not _SAYS_SOMETHING.search(text):
-                continue
-            if _is_head(words):
-                head = words
-                self.parts.append((Table(line, tuple(head), (), headings=(step,) if step else ()), []))
-            elif head and len(words) > 1 and (len(words) == len(head) or _is_figure(words[0])):
-                self._add(line, words, are_ratios=are_ratios)
-            elif "relative" in words:
-                are_ratios = True
+    The lines of relative figures are added to ``ratios``, and ``warnings`` of other tables.
+    """
+    tables: list[tuple[Table, list[TableRow]]] = []
+    head: list[str] = []
+    step = ""
+    are_ratios = False
+    for line, text in enumerate(lines, start=1):
+        words = _words(text)
+        if not _SAYS_SOMETHING.search(text):
+            continue
+        is_figure = bool(words) and (is_missing(words[0]) or words[0].replace(".", "", 1).isdigit())
+        if _is_head(words):
+            head = words
+            tables.append((Table(line, tuple(head), (), headings=(step,) if step else ()), []))
+        elif head and len(words) > 1 and (len(words) == len(head) or is_figure):
+            if _are_ratios(head, words, line) or are_ratios:
+                ratios.append(line)
             else:
-                # A title ends the table above it; its figures stand under names of columns of their own.
-                are_ratios, head = False, []
-                if why := _why_no_head(words):
-                    self.warnings.append(f"line {line}: the table under these columns was left out: {why}")
-                else:
-                    step = _title(text)
-
-    def _add(self, line: int, words: Sequence[str], *, are_ratios: bool) -> None:
-        table, rows = self.parts[-1]
-        if len(words) != len(table.names):
-            cells = counted(len(words), "cell")
-            raise FormatError(f"{cells} under {counted(len(table.names), 'column')}", line)
-        rates = {name: words[table.names.index(name)] for name in (_INSERTS, _QUERIES)}
-        if empty := next((name for name, cell in rates.items() if is_missing(cell)), None):
-            raise FormatError(f"no value for {empty}", line)
-        values = [number(cell, line) for cell in rates.values()]
-        least = _MIN_FRACTION if any("." in cell for cell in rates.values()) else _MIN_RATE
-        if are_ratios or max(values) < least:
-            self.ratios.append(line)
+                tables[-1][1].append(TableRow(line, tuple(words)))
+        elif "relative" in words:
+            are_ratios = True
         else:
-            rows.append(TableRow(line, tuple(words)))
+            # A title ends the table above it; its figures stand under names of columns of their own.
+            are_ratios, head = False, []
+            if _names_enough(words):
+                why = _why_no_head(words)
+                warnings.append(f"line {line}: the table under these columns was left out: {why}")
+            else:
+                # ``l.i0`` of ``## l.i0`` or ``l.i0:``; a sentence names no step.
+                title = text.strip().strip("#*`:").strip()
+                step = title if _STEP.fullmatch(title) else ""
+    return tables
 
 
-def _title(line: str) -> str:
-    """Return the name of a step: ``l.i0`` of ``## l.i0`` or ``l.i0:``; a sentence names none."""
-    text = line.strip().strip("#*`:").strip()
-    return text if _STEP.fullmatch(text) else ""
+def _are_ratios(head: Sequence[str], words: Sequence[str], line: int) -> bool:
+    """Return whether the rates of a line are ratios. Raise FormatError where it does not fit its head."""
+    if len(words) != len(head):
+        raise FormatError(f"{counted(len(words), 'cell')} under {counted(len(head), 'column')}", line)
+    rates = {name: words[head.index(name)] for name in _RATES}
+    if empty := next((name for name, cell in rates.items() if is_missing(cell)), None):
+        raise FormatError(f"no value for {empty}", line)
+    least = _MIN_FRACTION if any("." in cell for cell in rates.values()) else _MIN_RATE
+    return max(number(cell, line) for cell in rates.values()) < least

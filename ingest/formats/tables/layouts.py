@@ -28,6 +28,7 @@ from ingest.formats.tables.heads import (
     is_of_another_format,
     is_of_time,
     is_transposed,
+    meaning_of,
     tell_runs,
 )
 from ingest.formats.tables.metric_words import names_metric, time_factor
@@ -222,6 +223,8 @@ def find_in_text(lines: Sequence[str], index: int, *, is_sure: bool = False) -> 
         return None
     above = lines[max(0, index - _MAX_LINES_ABOVE) : index]
     first_row = _first_row(lines, index)
+    if not first_row and line.startswith("#"):
+        return None  # a heading of a document, with a comma in it
     table = (
         _find_separated(line, index, first_row, above, is_sure=is_sure)
         or _find_rows(line, index, first_row, above, is_sure=is_sure)
@@ -267,6 +270,9 @@ def _heads_results(
     row = TableRow(0, tuple(cells[: len(names)]))
     if is_sure and may_be_grid and fits and holds_numbers(names, [row]):
         return True
+    if may_name_rows and fits and meaning_of(names[0]) == "metric":
+        over_columns = [name for name in names if meaning_of(name) not in {"unit", "value"}]
+        return not is_of_another_format(names) and is_transposed(over_columns, cells[:1])
     named = may_name_rows and fits and _are_names(names) and _has_figures(names, cells)
     if tell_runs(names, may_name_rows=named):
         return True

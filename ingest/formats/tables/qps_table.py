@@ -20,13 +20,17 @@ from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import first_table, read_document, unread_tables
 from ingest.formats.tables.entries import distinct_runs, warnings_of_repetitions
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
-from ingest.formats.tables.heads import head_of, is_of_time
+from ingest.formats.tables.heads import head_of, is_of_time, meaning_of
 from ingest.formats.tables.layouts import SEPARATORS, separated_line
 from ingest.formats.tables.metric_words import Metric, metric_of_sender
 from ingest.formats.tables.reading import read_columns
 from ingest.formats.tables.table import Table, TableRow, title_fact
 
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
+_MOMENTS = (
+    "{!r} makes the rows moments of one run; call it 'started_at' if each row is a run of its own, or send "
+    "what the tool itself printed"
+)
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
 _JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
 # Signs that pages print in names for a hyphen, which a copied table keeps.
@@ -107,9 +111,13 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
         example = "write 'product,tps' above them, with the metric that it is"
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
     if names := _names_of_numbers(lines):
-        if any(head_of(name).named for name in names):
-            first = re.split(r"[,;\t|]", next(filter(str.strip, lines)))[0].strip()
-            return NearMiss(_moments(first) if is_of_time(first) else NOTHING_MEASURED, 1)
+        written = [re.split(r"[,;\t|]", line)[0].strip() for line in lines if line.strip()]
+        if meaning_of(written[0]) == "metric" and not head_of(written[1]).named:
+            unknown = f"its rows are metrics, and {written[1]!r} is none that benchdash knows"
+            return NearMiss(f"{unknown}; begin with one such as 'tps' or 'p95 (ms)'", 2)
+        if meaning_of(written[0]) == "metric" or any(head_of(name).named for name in names):
+            is_moments = is_of_time(written[0])
+            return NearMiss(_MOMENTS.format(written[0]) if is_moments else NOTHING_MEASURED, 1)
         shown = ", ".join(map(repr, names[:4]))
         return NearMiss(
             f"none of the columns {shown} is a metric that benchdash knows; write the units behind their "
@@ -117,13 +125,6 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
             1,
         )
     return None
-
-
-def _moments(first: str) -> str:
-    return (
-        f"{first!r} makes the rows moments of one run; call it 'started_at' if each row is a run of its own, "
-        "or send what the tool itself printed"
-    )
 
 
 def _what_is_missing(table: Table) -> str:

@@ -127,7 +127,13 @@ def _with_units_in_names(table: Table) -> Table:
     """Return the table with the column of units put behind the metrics that name its rows."""
     meanings = [meaning_of(name) for name in table.names]
     fits = all(len(row.cells) == len(table.names) for row in table.rows)
-    if not fits or meanings[:1] != ["metric"] or "unit" not in meanings or "value" in meanings:
+    names_runs = not {"metric", "unit", "value"}.issuperset(meanings)
+    if (
+        not fits
+        or meanings[:1] != ["metric"]
+        or "unit" not in meanings
+        or ("value" in meanings and names_runs)
+    ):
         return table
     at = meanings.index("unit")
     rows = (
