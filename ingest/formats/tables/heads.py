@@ -120,6 +120,7 @@ class ColumnHead:
         return _words(self.text) in _DATABASES
 
 
+@lru_cache(maxsize=2000)
 def meaning_of(name: str) -> str | None:
     """Return the fact that a name over a column stands for, None for one that nobody has agreed on."""
     words = _words(name)

@@ -76,12 +76,8 @@ def parse(source: Source) -> ParsedReport:
 def _has_lines_of_json(source: Source) -> bool:
     """Return whether the first line is an object and no whole file."""
     first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0]
-    try:
-        value = json.loads(first)
-    except (ValueError, RecursionError):
-        return False
-    is_object = isinstance(value, dict) and bool(value)
-    return is_object and "measurements" not in value and not _begins_wide_object(first)
+    fields = _object_at(first, 0)
+    return bool(fields) and "measurements" not in fields and not _begins_wide_object(first)
 
 
 def _report_of_rows(items: Iterable[tuple[int, object]], document: Fields, source: Source) -> ParsedReport:

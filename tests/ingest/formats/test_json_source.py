@@ -17,52 +17,34 @@ def test_numbers_and_texts_are_read_as_they_stand():
     assert value == {"count": 24800, "seconds": 2.004031, "note": "\N{GRINNING FACE}"}
 
 
-def test_a_key_given_twice_is_refused_on_the_line_of_the_second():
-    assert error_of('{"a": {"b": 1},\n "c": {"b": 1},\n "a": 2}') == (
-        3,
-        "the key 'a' is given twice in one object",
-    )
+NO_TEXT = "a string holds a NUL or half of a surrogate pair, which is not text"
+BREAKS_OFF = "the JSON breaks off in the middle; is the file complete?"
 
 
-@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
-def test_a_constant_that_is_no_number_is_refused(constant):
-    assert error_of(f"[1,\n{constant}]") == (2, f"{constant} is not a number that can be compared")
-
-
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400, "1" + "0" * 5000])
-def test_a_number_too_large_for_a_double_is_refused(number):
-    line, message = error_of(f"[1,\n\n{number}]")
-    assert line == 3
-    assert message.endswith("is too large")
-
-
-@pytest.mark.parametrize("spoilt", ["NaN1", "1e9990.7", "1e999 1"])
-def test_what_is_refused_and_no_json_either_is_told_as_no_json(spoilt):
-    line, message = error_of(f"[1,\n{spoilt}]")
-    assert (line, message.partition(" Expecting")[0]) == (2, "not valid JSON:")
-
-
-def test_nesting_that_exhausts_the_decoder_is_refused():
-    assert error_of("[" * 100_000) == (1, "the JSON is nested too deeply for a result file")
-
-
-@pytest.mark.parametrize("text", ['{"a":\n"\\u0000"}', '{"a":\n"\\ud800"}', '{"b": 1,\n"\\udc00": 1}'])
-def test_a_string_that_no_database_stores_is_refused(text):
-    assert error_of(text) == (2, "a string holds a NUL or half of a surrogate pair, which is not text")
-
-
-@pytest.mark.parametrize("text", ['{"a": [1,\n', '[{"a":\n"half a wor', "[1,\n2"])
-def test_a_file_that_breaks_off_says_so(text):
-    line, message = error_of(text)
-    assert message == "the JSON breaks off in the middle; is the file complete?"
-    assert line in {1, 2}
-
-
-def test_what_is_no_json_is_refused_with_line_and_column():
-    assert error_of('{"a": 1,\n b: 2}') == (
-        2,
-        "not valid JSON: Expecting property name enclosed in double quotes, column 2",
-    )
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('{"a": {"b": 1},\n "c": {"b": 1},\n "a": 2}', 3, "the key 'a' is given twice in one object"),
+        ("[1,\nNaN]", 2, "NaN is not a number that can be compared"),
+        ("[1,\n-Infinity]", 2, "-Infinity is not a number that can be compared"),
+        ("[1,\n\n-1e999]", 3, "the number -1e999 is too large"),
+        (f"[1,\n\n1{'0' * 5000}]", 3, f"the number 1{'0' * 39} is too large"),
+        ("[1,\n1e9990.7]", 2, "not valid JSON: Expecting ',' delimiter, column 7"),
+        ("[1,\nNaN1]", 2, "not valid JSON: Expecting ',' delimiter, column 4"),
+        ("[" * 100_000, 1, "the JSON is nested too deeply for a result file"),
+        ('{"a":\n"\\u0000"}', 2, NO_TEXT),
+        ('{"b": 1,\n"\\udc00": 1}', 2, NO_TEXT),
+        ('{"a": [1,\n', 2, BREAKS_OFF),
+        ('[{"a":\n"half a wor', 2, BREAKS_OFF),
+        (
+            '{"a": 1,\n b: 2}',
+            2,
+            "not valid JSON: Expecting property name enclosed in double quotes, column 2",
+        ),
+    ],
+)
+def test_what_is_no_json_that_can_be_kept_is_refused_with_its_line(text, line, message):
+    assert error_of(text) == (line, message)
 
 
 def test_json_lines_are_values_with_their_line_numbers():
