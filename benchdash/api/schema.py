@@ -61,7 +61,7 @@ class ListOfObjects(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped
 class AsIsField(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call] # the same
     """A value that is JSON already, by its shape."""
 
-    target_class = "benchdash.api.answers.fields.AsIs"
+    target_class = "benchdash.answers.fields.AsIs"
     match_subclasses = True
 
     def map_serializer_field(self, auto_schema: Any, direction: str) -> Any:

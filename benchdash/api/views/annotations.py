@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.api.answers.annotations import AnnotationSerializer, ExclusionsSerializer
+from benchdash.answers.annotations import AnnotationSerializer, ExclusionsSerializer
 from benchdash.api.requests import AnnotationRequest, ExclusionsRequest
 from benchdash.api.views.base import RowsView, View
 from benchdash.rest import parameters

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from benchdash.accounts.models import Scope
-from benchdash.api.answers.articles import ArticleDetailSerializer, ArticleSerializer
+from benchdash.answers.articles import ArticleDetailSerializer, ArticleSerializer
 from benchdash.api.requests import ArticleChange, ArticleRequest
 from benchdash.api.views.base import RowsView
 from benchdash.articles import services

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.api.answers.baselines import BaselineSerializer
+from benchdash.answers.baselines import BaselineSerializer
 from benchdash.api.requests import BaselineChange, BaselineRequest
 from benchdash.api.views.base import RowsView
 from benchdash.regressions.comparison.branch_table import find_branch, place_of

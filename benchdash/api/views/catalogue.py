@@ -17,7 +17,7 @@ from rest_framework.serializers import Serializer
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.accounts.services import change_project, create_project
-from benchdash.api.answers.catalogue import (
+from benchdash.answers.catalogue import (
     ConfigurationSerializer,
     HardwareSerializer,
     ProductSerializer,

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
-from benchdash.api.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
+from benchdash.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
 from benchdash.api.requests import SelectorSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.regressions.comparison.columns import Selector

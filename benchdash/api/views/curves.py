@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api.answers.curves import CSV_COLUMNS, CurvesSerializer, csv_rows
+from benchdash.answers.curves import CSV_COLUMNS, CurvesSerializer, csv_rows
 from benchdash.api.views.base import FORMAT, View, csv_answer
 from benchdash.api.views.comparison import COMPARISON, asked_table
 from benchdash.regressions.comparison.curves import curves_of

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
 from benchdash.addresses import absolute
-from benchdash.api.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
+from benchdash.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
 from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
     PLACE,

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Project, Token
 from benchdash.addresses import absolute
-from benchdash.api.answers.comparison import GateSerializer
+from benchdash.answers.comparison import GateSerializer
 from benchdash.api.views.base import PROJECT, View
 from benchdash.regressions.comparison.gate_sides import PARAMETERS, Question
 from benchdash.regressions.comparison.gate_words import junit, markdown, plain_text

@@ -15,7 +15,7 @@ from rest_framework.serializers import Serializer
 
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Project, Scope, User
-from benchdash.api.answers.incidents import (
+from benchdash.answers.incidents import (
     CommentSerializer,
     IncidentDetailSerializer,
     IncidentSerializer,

@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api.answers.latency import CSV_COLUMNS, LatencySerializer, csv_rows
+from benchdash.answers.latency import CSV_COLUMNS, LatencySerializer, csv_rows
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import SELECTORS, THREADS, asked_columns
 from benchdash.regressions.comparison.latency import compare_latencies

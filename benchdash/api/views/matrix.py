@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
 from benchdash.addresses import absolute
-from benchdash.api.answers.comparison import MatrixSerializer
+from benchdash.answers.comparison import MatrixSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
     SELECTOR,

@@ -17,8 +17,9 @@ from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.channels import email
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.subscriptions import OF_MAIL, SubscriptionWishes, change, subscribe, unsubscribe
-from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
+from benchdash.answers.audit import AuditSerializer
 from benchdash.api.requests import SubscriptionChange, SubscriptionRequest
+from benchdash.api.subscriptions import SubscriptionSerializer
 from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.rest import parameters
 from benchdash.rest.parameters import Filter, NamedFilter

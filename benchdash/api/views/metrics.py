@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.api.answers.metrics import MetricSerializer
+from benchdash.answers.metrics import MetricSerializer
 from benchdash.api.requests import MetricChange, MetricRequest
 from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.regressions.project_metrics import metrics_of

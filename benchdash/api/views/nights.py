@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
-from benchdash.api.answers.comparison import NightsSerializer, csv_columns, csv_rows
+from benchdash.answers.comparison import NightsSerializer, csv_columns, csv_rows
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
     SELECTOR,

@@ -7,7 +7,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api.answers.overview import OverviewSerializer
+from benchdash.answers.overview import OverviewSerializer
 from benchdash.api.views.base import PROJECT, View
 from benchdash.api.views.incidents import IncidentViews
 from benchdash.regressions.morning.mornings import morning_of

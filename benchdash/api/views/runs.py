@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from benchdash.api.answers.catalogue import corrected
-from benchdash.api.answers.runs import (
+from benchdash.answers.catalogue import corrected
+from benchdash.answers.runs import (
     SAMPLES_BY_SOURCE,
     RunDetailSerializer,
     RunSerializer,

@@ -13,7 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api.answers.runs import PointsSerializer, SeriesSerializer
+from benchdash.answers.runs import PointsSerializer, SeriesSerializer
 from benchdash.api.views.base import FORMAT, RowsView, csv_answer
 from benchdash.regressions.queries import by_index, marks
 from benchdash.rest import parameters

@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api.answers.sweeps import (
+from benchdash.answers.sweeps import (
     CSV_COLUMNS,
     SubjectSerializer,
     SweepColumn,

@@ -5,7 +5,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.api.answers.tokens import TokenSerializer
+from benchdash.answers.tokens import TokenSerializer
 from benchdash.api.views.base import View
 
 

@@ -18,13 +18,13 @@ from benchdash.accounts.models import Scope
 from benchdash.alerts import webhooks
 from benchdash.alerts.channels.webhook import DELIVERY_HEADER, EVENT_HEADER, SIGNATURE_HEADER
 from benchdash.alerts.models import Subscription
-from benchdash.api.answers.webhooks import (
+from benchdash.api.requests import WebhookRequest
+from benchdash.api.subscriptions import (
     DeliverySerializer,
     NewWebhookSerializer,
     TestDeliverySerializer,
     WebhookSerializer,
 )
-from benchdash.api.requests import WebhookRequest
 from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.api.views.members import named
 from benchdash.rest import parameters

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from rest_framework.serializers import CharField, Serializer
 
-from benchdash.api.answers.fields import BoundField, fields_of
+from benchdash.answers.fields import BoundField, fields_of
 
 
 class ThingSerializer(Serializer):

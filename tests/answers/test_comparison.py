@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from benchdash.api.answers.comparison import CellSerializer, CellsField
+from benchdash.answers.comparison import CellSerializer, CellsField
 from benchdash.regressions.detection.compare import Comparison
 
 CELL = SimpleNamespace(value=110.0, n=3, sessions=("a", "a", "b"))

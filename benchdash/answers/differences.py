@@ -6,9 +6,9 @@ from typing import Any, Final
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from benchdash.api.answers.comparison import ColumnSerializer, ComparisonRowSerializer
-from benchdash.api.answers.fields import CountField, fields_of
-from benchdash.api.answers.latency import DoubtSerializer
+from benchdash.answers.comparison import ColumnSerializer, ComparisonRowSerializer
+from benchdash.answers.fields import CountField, fields_of
+from benchdash.answers.latency import DoubtSerializer
 from benchdash.regressions.comparison.pair_words import summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair, Told, side_names
 from benchdash.regressions.comparison.version_table import ComparisonTable

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from benchdash.api.answers.fields import is_member
+from benchdash.answers.fields import is_member
 from benchdash.results.models import Baseline
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from benchdash.api.answers.fields import CountField
-from benchdash.api.answers.incidents import IncidentSerializer
+from benchdash.answers.fields import CountField
+from benchdash.answers.incidents import IncidentSerializer
 from benchdash.regressions.morning.rows import Standing
 from benchdash.regressions.morning.sentences import standing
 

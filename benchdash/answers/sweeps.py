@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from benchdash.api.answers.comparison import (
+from benchdash.answers.comparison import (
     BaseCellSerializer,
     CellSerializer,
     CellsField,

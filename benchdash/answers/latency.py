@@ -7,8 +7,8 @@ import numpy as np
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from benchdash.api.answers.comparison import PLACE, VERDICTS, ColumnSerializer, cells_of
-from benchdash.api.answers.fields import AsIs, BoundField, CountField
+from benchdash.answers.comparison import PLACE, VERDICTS, ColumnSerializer, cells_of
+from benchdash.answers.fields import AsIs, BoundField, CountField
 from benchdash.regressions.comparison.latency import LatencyCell, LatencyTable, Percentile, latency_doubts
 from benchdash.results.distributions import BUCKET_COLUMNS, coarsened
 

@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.addresses import absolute
-from benchdash.api.answers.differences import DifferenceSerializer
-from benchdash.api.answers.fields import CountField, is_member
+from benchdash.answers.differences import DifferenceSerializer
+from benchdash.answers.fields import CountField, is_member
 from benchdash.regressions.counters import moved_counters
 from benchdash.regressions.event_words import event_words
 from benchdash.regressions.links import bug_url, compare_url

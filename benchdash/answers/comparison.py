@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from benchdash.api.answers.fields import AsIs, CountField, fields_of, printed_unit_fields
+from benchdash.answers.fields import AsIs, CountField, fields_of, printed_unit_fields
 from benchdash.regressions.comparison.branch_table import BranchTable
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.gate import Gate

@@ -1,4 +1,4 @@
-"""Webhooks, and what is sent to them."""
+"""Subscriptions, webhooks, and the message that a webhook is sent."""
 
 from typing import Any
 
@@ -6,8 +6,35 @@ from rest_framework import serializers
 
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.payloads import EVENTS
-from benchdash.api.answers.fields import CountField
+from benchdash.answers.fields import CountField
 from benchdash.regressions.models import Incident
+
+
+class SubscriptionSerializer(serializers.Serializer[Any]):
+    """Empty filters mean all. ``confirmed_at`` is null until the address has confirmed.
+
+    ``refused_at`` is when the receiving side last refused a mail, in the words of ``refusal``.
+    """
+
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    address = serializers.EmailField()
+    product = serializers.CharField(source="product.name", allow_null=True)
+    branch = serializers.CharField()
+    hardware = serializers.CharField(source="hardware.name", allow_null=True)
+    workload_group = serializers.CharField()
+    metric = serializers.CharField()
+    smallest_change = serializers.FloatField(allow_null=True)
+    kinds = serializers.ListField(child=serializers.ChoiceField(choices=Incident.Kind.choices))
+    rhythm = serializers.ChoiceField(choices=Subscription.Rhythm.choices)
+    hour = serializers.IntegerField()
+    weekday = serializers.IntegerField()
+    time_zone = serializers.CharField()
+    all_quiet = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+    confirmed_at = serializers.DateTimeField(allow_null=True)
+    refused_at = serializers.DateTimeField(allow_null=True)
+    refusal = serializers.CharField()
 
 
 class WebhookSerializer(serializers.Serializer[Any]):

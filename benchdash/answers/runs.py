@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.addresses import absolute
-from benchdash.api.answers.fields import AsIs, CountField, is_member, printed_unit_fields
+from benchdash.answers.fields import AsIs, CountField, is_member, printed_unit_fields
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.controls import is_control
 from benchdash.results.models import IntervalSamples, Run, Series

@@ -6,8 +6,8 @@ from typing import Any, Final
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from benchdash.api.answers.comparison import PLACE, ColumnSerializer
-from benchdash.api.answers.fields import BoundField
+from benchdash.answers.comparison import PLACE, ColumnSerializer
+from benchdash.answers.fields import BoundField
 from benchdash.regressions.comparison.curves import ColumnCurve
 from benchdash.regressions.detection.curves import scale_up
 

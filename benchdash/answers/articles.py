@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from benchdash.accounts.models import Project
 from benchdash.addresses import absolute
-from benchdash.api.answers.article_numbers import addresses_of_numbers, names_of
+from benchdash.answers.article_numbers import addresses_of_numbers, names_of
 from benchdash.articles.models import Article, Block
 from benchdash.articles.queries import runs_since
 
