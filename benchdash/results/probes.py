@@ -1,6 +1,7 @@
 """The probe of a run: the one figure by which other forms of the same measurement are looked up."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from benchdash.results.readings import is_clocked, is_computed
@@ -29,5 +30,6 @@ def probe_of(figures: Iterable[tuple[str, float, str]]) -> Probe | None:
     return Probe(float(f"{value:.{PRINTED_DIGITS}g}"), unit)
 
 
+@lru_cache(maxsize=1000)
 def _precedence(metric: str, unit: str) -> tuple[bool, bool, int, str]:
     return is_computed(metric), not is_clocked(unit), _RANKS.get(metric, len(_RANKS)), metric

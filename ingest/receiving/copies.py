@@ -32,6 +32,7 @@ from ingest.receiving.agreement import (
     proves,
     spans_of_prints,
 )
+from ingest.receiving.arrivals import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,29 @@ class AgreeingPair:
 
 class RepeatsError(Exception):
     """Runs that were just recorded are there already: to be rolled back, and recorded by ``record_alone``."""
+
+
+# Every upload asks this, and the ORM would build its text each time.
+_SAME_AND_TWIN: Final = f"""
+    SELECT upload.* FROM ingest_rawfile raw JOIN ingest_upload upload ON upload.raw_id = raw.id
+    WHERE raw.project_id = %(project)s AND raw.sha256 = %(sha256)s
+        AND (metadata_digest = %(digest)s
+            OR state NOT IN ('{Upload.State.REFUSED}', '{Upload.State.DELETED}'))
+    ORDER BY metadata_digest = %(digest)s DESC, received_at DESC, upload.id DESC LIMIT 2
+"""  # noqa: S608 - of our own names
+
+
+def same_and_twin(project: Project, identity: Identity) -> list[Upload]:
+    """Return the upload of this identity, and the newest other one of these bytes that counts.
+
+    A file that comes again with better words than one that was refused or deleted has no twin.
+    """
+    sha256, digest = identity
+    names = {"project": project.pk, "sha256": sha256, "digest": digest}
+    uploads = list(Upload.objects.raw(_SAME_AND_TWIN, names))
+    for one in uploads:
+        one.project = project
+    return uploads
 
 
 def record_first(upload: Upload, records: Sequence[RunRecord]) -> Recorded:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.access import BeingDeleted, Viewer
@@ -23,7 +23,7 @@ from ingest.models import Companion, RawFile, Upload
 from ingest.queries import summaries_of
 from ingest.receiving.arrivals import Arrival, Identity, clean_file_name
 from ingest.receiving.bound_hardware import of_bound_token
-from ingest.receiving.copies import RepeatsError, repeats_among
+from ingest.receiving.copies import RepeatsError, repeats_among, same_and_twin
 from ingest.receiving.imports import (
     IMPORT_TASK,
     Received,
@@ -40,7 +40,6 @@ logger = logging.getLogger(__name__)
 # A warning about the same bytes names at most this many differences, each cut to this many characters.
 _MAX_NAMED_FIELDS: Final = 3
 _MAX_QUOTED: Final = 40
-_COUNTS_FOR_NOTHING: Final = (Upload.State.REFUSED, Upload.State.DELETED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +63,8 @@ def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool =
     pattern does not fit the name of the file, and where a token bound to a machine sends runs of another.
     """
     arrival = of_bound_token(project, arrival.with_fitting_metadata(), by.token)
-    sha256, digest = arrival.identity
-    is_same = Q(metadata_digest=digest)
-    # The same upload, and the newest other one that counts: a file that comes again with better words than
-    # one that was refused or deleted has no twin.
-    of_bytes = _uploads(project).filter(is_same | ~Q(state__in=_COUNTS_FOR_NOTHING), raw__sha256=sha256)
-    uploads = of_bytes.annotate(is_same=is_same).order_by("-is_same", "-received_at", "-pk")[:2]
+    _, digest = arrival.identity
+    uploads = same_and_twin(project, arrival.identity)
     same = [one for one in uploads if one.metadata_digest == digest]
     if twins := [one for one in uploads if one not in same]:
         arrival = replace(arrival, warnings=[*arrival.warnings, _twin_warning(twins[0], arrival)])
@@ -290,7 +285,10 @@ def _record(
     warned = [upload for upload in uploads if upload.pk in recorded and recorded[upload.pk].warnings]
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
-    Upload.objects.bulk_update(warned, ["warnings"])
+    if len(warned) == 1:
+        warned[0].save(update_fields=["warnings"])
+    elif warned:
+        Upload.objects.bulk_update(warned, ["warnings"])
     return recorded
 
 

@@ -134,28 +134,28 @@ class _Decision:
         """Return the record of a run. ``facts`` are those of the file, masked."""
         check_budget()
         started_at = self._value(run, "started_at")
-        content = self.content.switched({**self.meta.switches, **run.settings})
+        switches = {**self.meta.switches, **run.settings}
+        content = self.content.switched(switches) if switches else self.content
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
         measured = {
             name: value for name, value in options.items() if isinstance(value, float) or name in _MEASURED
         }
-        is_elsewhere = self._hardware(run) != (self._said("hardware") or self.meta.hardware_name)
+        hardware = self._hardware(run)
+        is_elsewhere = hardware != (self._said("hardware") or self.meta.hardware_name)
         hardware_facts = {} if is_elsewhere else {**self.beside.hardware, **self.meta.hardware_facts}
         sampled = (*samples, *self._samples_beside(run, started_at))
         printed = (*run.readings, *_without(run.readings, self.beside.means))
         readings = [self._told(one) for one in (*printed, *self._of_samples(printed, sampled))]
         return RunRecord(
+            **self.of_all_runs,
             key=_shown_name(run.key),
             product=self._value(run, "product"),
             version=self._value(run, "version"),
             build=self._build(run),
             commit=self._value(run, "commit"),
             committed_at=self._value(run, "committed_at"),
-            branch=self._branch(),
-            base_branch=self._said("base_branch") or "" if self._pull_request() else "",
-            hardware=self._hardware(run),
+            hardware=hardware,
             hardware_facts=hardware_facts,
-            environment={**self.beside.hardware, **self.beside.environment, **self.meta.environment},
             configuration=self._value(run, "configuration") or DEFAULT_CONFIGURATION,
             configuration_text=content.text,
             settings=content.settings,
@@ -177,13 +177,22 @@ class _Decision:
                 *self._stability(run, samples, options),
             ),
             options={name: value for name, value in options.items() if name not in measured},
-            facts={**facts, **self.meta.facts, **measured, **self._facts_of_pull_request()},
-            tags=self._tags(),
-            notes=self._said("notes") or "",
+            facts={**facts, **self.meta.facts, **measured, **self.facts_of_pull_request},
             warnings=tuple(self._run_warnings(run)),
             samples=sampled,
             metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
         )
+
+    @cached_property
+    def of_all_runs(self) -> Mapping[str, Any]:
+        """The fields of a record that no run of the file has for itself."""
+        return {
+            "branch": self._branch(),
+            "base_branch": self._said("base_branch") or "" if self._pull_request() else "",
+            "environment": {**self.beside.hardware, **self.beside.environment, **self.meta.environment},
+            "tags": self._tags(),
+            "notes": self._said("notes") or "",
+        }
 
     def _pull_request(self) -> int | None:
         number: int | None = self._said("pull_request")
@@ -197,7 +206,8 @@ class _Decision:
         number = self._pull_request()
         return (self._said("branch") or "") if number is None else branch_of(number)
 
-    def _facts_of_pull_request(self) -> dict[str, Fact]:
+    @cached_property
+    def facts_of_pull_request(self) -> Mapping[str, Fact]:
         number = self._pull_request()
         if number is None:
             return {}
@@ -216,7 +226,7 @@ class _Decision:
     def _of_samples(self, readings: Iterable[Reading], samples: Iterable[SampleTable]) -> Iterator[Reading]:
         """Yield the interval samples of metrics that the sender names and the file has no figure of."""
         there = {one.metric for one in readings}
-        for table in samples:
+        for table in samples if self.metrics else ():
             for at, name in enumerate(table.columns):
                 if name in self.metrics and name not in there and not known_metric(name):
                     values = (row[at] for row in table.rows)
@@ -338,7 +348,7 @@ class _Decision:
         return self._known(run, name)
 
     def _known(self, run: ParsedRun, name: str) -> Any:
-        if (mapped := self._mapped(run).get(name)) is not None:
+        if self.patterns and (mapped := self._mapped(run).get(name)) is not None:
             return mapped
         if (explicit := getattr(self.metadata, name)) is not None:
             return explicit

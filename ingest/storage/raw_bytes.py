@@ -78,15 +78,16 @@ class RawData:
 def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
     """Return the rows of these bytes in the project by their digest: those that there are, and new ones.
 
-    At most three statements. A large file is in the storage before its row is written. The file of a row
-    that is rolled back stays behind, under a name that no other row will ever have, until ``sweep_files``
-    deletes it. Rows are made in one order, so that two uploads never deadlock.
+    At most three statements, and one where all are small. A large file is in the storage before its row is
+    written. The file of a row that is rolled back stays behind, under a name that no other row will ever
+    have, until ``sweep_files`` deletes it. Rows are made in one order, so that two uploads never deadlock.
     Raises FileUnavailableError where the storage does not answer, or is not the right one.
     """
     by_digest = {data.sha256: data for data in files}
     # Small content is sent even if it should be there; large content is not stored again.
-    is_small = all(data.size <= settings.UPLOAD_INLINE_BYTES for data in by_digest.values())
-    found = {} if is_small else _stored(project, by_digest)
+    if all(data.size <= settings.UPLOAD_INLINE_BYTES for data in by_digest.values()):
+        return _with_small_content(_new_row(project, by_digest[sha256]) for sha256 in sorted(by_digest))
+    found = _stored(project, by_digest)
     if missing := sorted(by_digest.keys() - found.keys()):
         rows = [_new_row(project, by_digest[sha256]) for sha256 in missing]
         RawFile.objects.bulk_create(rows, ignore_conflicts=True)
@@ -95,6 +96,14 @@ def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
         names = {row.storage_name for row in found.values()}
         delete(row.storage_name for row in rows if row.storage_name and row.storage_name not in names)
     return found
+
+
+def _with_small_content(rows: Iterable[RawFile]) -> dict[str, RawFile]:
+    """Store rows, and return them by digest; one that is there gets an update that changes nothing."""
+    kept = RawFile.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["project", "sha256"], update_fields=["size"]
+    )
+    return {row.sha256: row for row in kept}
 
 
 def delete(names: Iterable[str]) -> None:
