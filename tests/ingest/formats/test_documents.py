@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats.documents import BlockKind, document_blocks, plain_text, table_cells
+from ingest.formats.documents import BlockKind, document_blocks
 
 TABLE = "| threads | tps |\n|--------:|----:|\n| 1 | 812.5 |\n| 2 | **1600** |"
 
@@ -38,22 +38,6 @@ def test_a_document_is_text_code_and_tables_under_their_headings():
 
 
 @pytest.mark.parametrize(
-    ("heading", "title"),
-    [
-        ("### The *third* one ###", "The third one"),
-        ("AMD EPYC\n========", "AMD EPYC"),
-        ("AMD EPYC\n---", "AMD EPYC"),
-        ("== AMD EPYC", "AMD EPYC"),
-        ("<h2 id='amd'>AMD <b>EPYC</b></h2>", "AMD EPYC"),
-        ("## [`v1.2`](https://example.org/v1.2)", "v1.2"),
-    ],
-)
-def test_a_heading_may_be_written_in_several_ways(heading, title):
-    (table,) = of_kind(BlockKind.TABLE, f"{heading}\n\n{TABLE}")
-    assert table.headings == (title,)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "# JMH version: 1.37\n# VM version: JDK 17\n" + TABLE,
@@ -79,47 +63,6 @@ def test_code_stands_between_two_marks(begin, end):
     assert code.is_closed
     (open_code,) = of_kind(BlockKind.CODE, f"{begin}\na")
     assert not open_code.is_closed
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        TABLE,
-        "threads | tps\n---|---\n1 | 812.5\n2 | 1600",
-        "+---+---+\n| threads | tps |\n+:--+---+\n| 1 | 812.5 |\n+---+---+\n| 2 | 1600 |\n+---+---+",
-        "| threads | tps |\n|---+---|\n| 1 | 812.5 |\n| 2 | 1600 |",
-    ],
-    ids=["Markdown", "without outer bars", "a grid", "Org"],
-)
-def test_a_table_is_read_in_each_of_its_shapes(text):
-    (table,) = of_kind(BlockKind.TABLE, text + "\n\nafter")
-    assert [cells for _, cells in table.rows()] == [("threads", "tps"), ("1", "812.5"), ("2", "1600")]
-
-
-def test_a_cell_is_what_its_reader_sees():
-    assert table_cells(r"| a \| b | `c` | **244.96** | 5 &plusmn; 1<br> | [d](e) |") == (
-        "a | b",
-        "c",
-        "244.96",
-        "5 ± 1",
-        "d",
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("_**July the 25th**_", "July the 25th"),
-        ("**a** and *b*", "a and b"),
-        ("snake_case_name", "snake_case_name"),
-        ("__init__", "init"),
-        ("2 * 3 * 4", "2 * 3 * 4"),
-        ("*", "*"),
-        ("a*b*c", "a*b*c"),
-    ],
-)
-def test_emphasis_is_taken_away_and_what_only_looks_like_it_is_not(text, seen):
-    assert plain_text(text) == seen
 
 
 def test_a_file_without_any_of_it_is_one_block_of_text():
