@@ -6,6 +6,7 @@ Names over the columns of a table are read the same way: ``V4.2 [Zone1]``, ``MyS
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from ingest.formats.product_names import KNOWN_PRODUCT, split_product_version
 
@@ -112,6 +113,19 @@ class Said:
         named = (self.product, self.version, self.workload, self.threads)
         return all(value is None for value in named) and not self.settings and not self.rest
 
+    def below(self, heading: "Said") -> "Said":
+        """Return what stands below a heading with what the heading adds: not another product's version."""
+        adds_product = self.version is None or heading.version is None
+        adds_version = self.product is None or heading.product in (None, self.product)
+        return Said(
+            product=self.product or (heading.product if adds_product else None),
+            version=self.version or (heading.version if adds_version else None),
+            workload=self.workload or heading.workload,
+            threads=self.threads if self.threads is not None else heading.threads,
+            settings={**heading.settings, **self.settings},
+            rest=self.rest or heading.rest,
+        )
+
 
 def said_by(text: str) -> Said:
     """Return what a heading, a caption or a name over a column says."""
@@ -144,20 +158,7 @@ def said_by(text: str) -> Said:
 
 def said_by_all(texts: Iterable[str]) -> Said:
     """Return what several headings say together, the innermost first: it wins over those above it."""
-    whole = Said()
-    for text in texts:
-        said = said_by(text)
-        of_one_product = whole.product is None or said.product in (None, whole.product)
-        whole = Said(
-            product=whole.product
-            or (said.product if whole.version is None or said.version is None else None),
-            version=whole.version or (said.version if of_one_product else None),
-            workload=whole.workload or said.workload,
-            threads=whole.threads if whole.threads is not None else said.threads,
-            settings={**said.settings, **whole.settings},
-            rest=whole.rest or said.rest,
-        )
-    return whole
+    return reduce(Said.below, map(said_by, texts), Said())
 
 
 def said_alone(text: str) -> Said:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading, known_metric, reading
 from ingest.formats.json_source import load_lines
+from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
@@ -63,8 +64,7 @@ def parse(source: Source) -> ParsedReport:
         runs.append(run)
     if not runs:
         raise FormatError("the file holds no run that ended well")
-    if not source.ends_with_newline:
-        warnings.append(f"line {len(source.lines)}: no line end, the file may have been cut there")
+    warnings += missing_line_end(source)
     return ParsedReport(tuple(runs), warnings=tuple(warnings))
 
 

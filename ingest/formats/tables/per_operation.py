@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from benchdash.results.readings import HIGHER, LOWER, Reading
 from ingest.formats.cells import is_missing, number
 from ingest.formats.headings import product_and_version
-from ingest.formats.outputs import Figure, bounded
+from ingest.formats.outputs import Figure, bounded, missing_line_end
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import named_build
@@ -63,8 +63,7 @@ def parse(source: Source) -> ParsedReport:
             runs[run.key] = run
     if not runs:
         raise FormatError("no line of figures stands under the names of columns", line=1)
-    if not source.ends_with_newline:
-        warnings.append("the last line has no line end; if the file was cut off, its last figure was too")
+    warnings += missing_line_end(source)
     return ParsedReport(tuple(map(named_build, runs.values())), warnings=bounded(warnings))
 
 

@@ -16,6 +16,7 @@ from itertools import islice
 from ingest.formats.cells import is_missing, whole_number
 from ingest.formats.headings import product_and_version
 from ingest.formats.json_source import line_of, lines_of_items, load, load_lines
+from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.entries import distinct_runs
@@ -56,10 +57,7 @@ def parse(source: Source) -> ParsedReport:
     source.check()
     if _has_lines_of_json(source):
         report = _report_of_rows(load_lines(source), {}, source)
-        if source.ends_with_newline:
-            return report
-        cut = "the last line has no line end; if the file was cut off, lines are missing"
-        return replace(report, warnings=(*report.warnings, cut))
+        return replace(report, warnings=(*report.warnings, *missing_line_end(source)))
     document = load(source)
     if isinstance(document, list):
         return _report_of_rows(zip(lines_of_items(source), document, strict=True), {}, source)

@@ -13,6 +13,7 @@ from ingest.formats import bexhoma
 from ingest.formats.cells import is_number, is_quantity
 from ingest.formats.documents import DocumentBlock, blocks_of_head, document_blocks
 from ingest.formats.lines import with_plain_line_ends
+from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import begins_column_block, read_column_block
@@ -152,11 +153,8 @@ def parse(source: Source) -> ParsedReport:
     source.limits.check("cells", sum(cells))
     refuse_relative([(1, lines[0])])
     report = _report(lines, metric_of_sender(source.metric))
-    report = replace(report, warnings=(*report.warnings, *warnings_of_repetitions(report.runs)))
-    if source.ends_with_newline:
-        return report
-    cut = "the last line has no line end; if the file was cut off, its last number was too"
-    return replace(report, warnings=(*report.warnings, cut))
+    notes = (*warnings_of_repetitions(report.runs), *missing_line_end(source))
+    return replace(report, warnings=(*report.warnings, *notes))
 
 
 def _report(lines: Sequence[str], sent: Metric | None) -> ParsedReport:

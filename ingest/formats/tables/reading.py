@@ -496,18 +496,18 @@ def with_said(run: ParsedRun, said: Said) -> ParsedRun:
     """Return the run with what a heading says of it; what the run says itself wins."""
     configuration = [part for part in (run.configuration, said.rest) if part]
     configuration += [f"{name}={value}" for name, value in said.settings.items()]
-    workload = run.workload or said.workload
+    own = Said(run.product, run.version, run.workload, run.threads, dict(run.settings))
+    whole = own.below(said)
     if run.workload and said.workload and _NUMBERED_QUERY.fullmatch(run.workload):
-        workload = f"{said.workload} {run.workload}"
-    takes_version = run.product is None or said.product is None or run.product == said.product
+        whole = replace(whole, workload=f"{said.workload} {run.workload}")
     return replace(
         run,
-        product=run.product or (said.product if run.version is None or said.version is None else None),
-        version=run.version or (said.version if takes_version else None),
-        workload=workload,
-        threads=said.threads if run.threads is None else run.threads,
+        product=whole.product,
+        version=whole.version,
+        workload=whole.workload,
+        threads=whole.threads,
         configuration=", ".join(configuration) or None,
-        settings={**said.settings, **run.settings},
+        settings=whole.settings,
     )
 
 

@@ -1,11 +1,11 @@
 """BenchBase's ``summary.json``, OLTPBench before it: rates of a run, and how its times are distributed."""
 
+import re
 from collections.abc import Iterator
 
 from ingest.formats.json_spec import JsonSpec
 from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.run_values import RunValues
-from ingest.formats.servers import product_and_version
 from ingest.formats.tools.benchbase_log import complete_rates
 
 _TIMES = "Latency Distribution"
@@ -13,10 +13,29 @@ _STATISTICS = {"min": "Minimum", "p50": "Median", "avg": "Average", "max": "Maxi
     f"p{percentile}": f"{percentile}th Percentile" for percentile in (25, 75, 90, 95, 99)
 }
 
+_NUMBERS = r"([0-9]++(?:\.[0-9]++)++)"
+# A type such as MYSQL or POSTGRES is that of the driver, which servers of other products speak to as well.
+_SAID = (
+    ("MariaDB", re.compile(rf"(?:5\.5\.5-)?{_NUMBERS}-MariaDB\b.*")),
+    ("TiDB", re.compile(rf".*-TiDB-v{_NUMBERS}.*")),
+    ("YugabyteDB", re.compile(rf"PostgreSQL .*-YB-{_NUMBERS}.*")),
+    ("CockroachDB", re.compile(rf"CockroachDB .*\bv{_NUMBERS}.*")),
+    ("PostgreSQL", re.compile(r"PostgreSQL ([0-9]+(?:\.[0-9]+)*(?:(?:beta|rc|devel)[0-9]*)?)(?![-.\w]).*")),
+    (None, re.compile(r"([0-9]+(?:\.[0-9]+)+(?:[-+~][\w.+~-]*)?)(?: .*)?")),
+)
+
+
+def server_of(text: str) -> tuple[str | None, str | None]:
+    """Return ``PostgreSQL`` and ``16.4`` of ``PostgreSQL 16.4 (Debian ...)``; None for what is not said."""
+    for product, pattern in _SAID:
+        if said := pattern.fullmatch(text.strip()):
+            return product, said[1]
+    return None, None
+
 
 def _finish(run: RunValues) -> Iterator[str]:
     run.texts["workload"] = str(run.options.pop("benchmark", ""))
-    product, version = product_and_version(str(run.options.get("dbms_version", "")))
+    product, version = server_of(str(run.options.get("dbms_version", "")))
     if version:
         del run.options["dbms_version"]
         run.texts["version"] = version

@@ -16,9 +16,9 @@ from ingest.formats.configuration import is_configuration, read_content
 from ingest.formats.documents import document_blocks, plain_text
 from ingest.formats.headings import said_alone, said_by, thread_count
 from ingest.formats.product_names import split_product_version
-from ingest.formats.servers import product_and_version
 from ingest.formats.source import Source
 from ingest.formats.tables.metric_words import metric_of_head, own_metric, statistic_of_head
+from ingest.formats.tools.benchbase_json import server_of
 from ingest.masking import mask_text, mask_value, names_a_secret
 from ingest.metadata.path_patterns import PathPattern
 from tests.ingest.formats.growth import UNITS, grows_too_fast, run_of, stretched, units
@@ -93,7 +93,7 @@ SECRETS = [
     *("changed a {} to b", "user {} on >x", "a:{}@tcp(", "://{}@x", "SCRAM-SHA-256${}", "=a:{}"),
     "requirepass {}x",
 ]
-HEADS = (metric_of_head, own_metric, statistic_of_head, product_and_version)
+HEADS = (metric_of_head, own_metric, statistic_of_head, server_of)
 HEADINGS = (said_by, said_alone, thread_count, plain_text, split_product_version)
 TEXTS = {
     "cells": (lambda text: (is_cell(text), is_number(text), quantity(text)), AROUND),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.formats.servers import product_and_version
+from ingest.formats.tools.benchbase_json import server_of
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from ingest.formats.servers import product_and_version
     ],
 )
 def test_the_server_is_what_it_says_of_itself(text, product, version):
-    assert product_and_version(text) == (product, version)
+    assert server_of(text) == (product, version)
