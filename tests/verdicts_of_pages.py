@@ -37,7 +37,9 @@ class Places:
                 row for one in difference["metrics"] if one["metric"] == self.metric for row in one["rows"]
             ),
             "gate": _cells(row for row in gate["rows"] if row["metric"] == self.metric),
-            "assistant": _cells(self._told()["rows"]),
+            "assistant": _cells(
+                {**row, "cells": list(row["cells"].values())} for row in self._told()["rows"]
+            ),
             "matrix": {key: verdict for key, verdict in matrix.items() if key in cells},
             "pair": {key: verdict for key, verdict in pair.items() if key in cells},
         }
@@ -60,7 +62,7 @@ class Places:
         return {
             "matrix": self._matrix()[2],
             "pair": self._glance()[0],
-            "assistant": self._told()["summaries"][0]["verdict"],
+            "assistant": self._told()["columns"][0]["verdict"],
             "badge": _verdict(re.split("[,:] ", words)[-1]),
         }
 

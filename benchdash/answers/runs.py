@@ -1,6 +1,6 @@
 """Runs, and series with their points."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
@@ -9,9 +9,12 @@ from rest_framework import serializers
 from benchdash.addresses import absolute
 from benchdash.answers.fields import AsIs, CountField, is_member, printed_unit_fields
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.queries import by_index, marks
 from benchdash.results.controls import is_control
 from benchdash.results.models import IntervalSamples, Run, Series
+from benchdash.results.points import COLUMNS, Points
 from benchdash.results.sessions import session_name
+from benchdash.results.thinning import thinned
 
 
 class UploadReferenceSerializer(serializers.Serializer[Any]):
@@ -208,3 +211,53 @@ class PointsSerializer(serializers.Serializer[Any]):
     rows = AsIs(serializers.ListField(child=serializers.ListField()))
     change_points = PointsChangePointSerializer(many=True)
     drift = PointsDriftSerializer(allow_null=True)
+
+
+def points_answer(
+    series: Series,
+    points: Points,
+    *,
+    columns: Sequence[str] = COLUMNS,
+    since: float | None = None,
+    most: int | None = None,
+) -> dict[str, Any]:
+    """Return the answer about the points of a series that began at ``since`` (epoch seconds) or later.
+
+    At most ``most`` of them, with the extremes; the two sides of a change stay in any case.
+    """
+    series.points = len(points)  # type: ignore[attr-defined] # lists annotate it
+    marked = marks(series.pk)
+    begun = by_index((one for one in marked if one.per_point is None), points.index_of)
+    drifts = by_index((one for one in marked if one.per_point is not None), points.index_of)
+    shown = _shown(points, {*begun, *drifts}, since=since, most=most)
+    place_of = {at: place for place, at in enumerate(shown)}
+    rows = list(zip(*(points.column(name) for name in columns), strict=True))
+    drift = None
+    for at, one in drifts.items():
+        if at in place_of:
+            begin = place_of.get(points.index_of(one.last_good_id or 0) or 0, 0)
+            drift = {"from_index": begin, "to_index": place_of[at], **one._asdict()}
+    answer = {
+        "series": series,
+        "columns": columns,
+        "rows": rows if len(shown) == len(rows) else [rows[at] for at in shown],
+        "change_points": [
+            {"index": place_of[at], **one._asdict()} for at, one in begun.items() if at in place_of
+        ],
+        "drift": drift,
+    }
+    return PointsSerializer(answer).data
+
+
+def _shown(points: Points, begins: set[int], *, since: float | None, most: int | None) -> Sequence[int]:
+    """Return the indexes of the points that are asked for; new levels begin at the indexes ``begins``."""
+    shown: Sequence[int] = range(len(points))
+    if since is not None:
+        times = points.column("time")
+        shown = [at for at in shown if times[at] >= since]
+    if most is not None:
+        places = {place for place, at in enumerate(shown) if at in begins}
+        keep = places | {place - 1 for place in places if place}
+        values = points.column("value")
+        shown = [shown[place] for place in thinned([values[at] for at in shown], most, keep=keep)]
+    return shown

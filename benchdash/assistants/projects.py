@@ -1,20 +1,35 @@
-"""Which projects there are."""
+"""Projects, and the versions that were measured in them."""
 
-from typing import Final
+from typing import Annotated, Any, Final
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Q
+from pydantic import Field
 
 from benchdash.accounts.access import Viewer
 from benchdash.addresses import absolute
+from benchdash.answers.catalogue import ProjectSerializer, VersionSerializer
 from benchdash.assistants.shapes import (
-    AnswerPart,
+    DEFAULT_LIMIT,
     Arguments,
     Limit,
+    Name,
     Offset,
+    Project,
+    Refusal,
+    Text,
     Tool,
-    ToolAnswer,
+    ids_named,
     left_out_words,
-    table,
+    short,
+    told,
 )
-from benchdash.results.models import Product
+from benchdash.results.models import Product, ServerVersion, VersionPlace
+
+_OPTIONS: Final = (
+    *("id", "is_sample", "raw_files_are_public", "created_at", "pull_request_days"),
+    *("historical_after_days", "gate_row_margin", "gate_mean_margin"),
+)
 
 
 class ProjectsArguments(Arguments):
@@ -22,68 +37,90 @@ class ProjectsArguments(Arguments):
     offset: Offset = 0
 
 
-class ProjectAnswer(AnswerPart):
-    """``figures`` is `relative` where only members see figures that are no ratios."""
-
-    project: str
-    name: str
-    visibility: str
-    figures: str
-    products: list[str]
-    url: str
-
-
-class ProjectsAnswer(ToolAnswer):
-    total: int
-    projects: list[ProjectAnswer]
-    left_out: str
-
-    def in_words(self) -> str:
-        if not self.projects:
-            return (
-                "You may see no project here. Public projects need no token; others need one of their own,"
-                " with the scope read."
-            )
-        rows = [(one.project, one.name, one.figures, ", ".join(one.products)) for one in self.projects]
-        return f"{table(('project', 'name', 'figures', 'products'), rows)}\n\n{self.left_out}".strip()
-
-
-def _list_projects(viewer: Viewer, asked: ProjectsArguments) -> ProjectsAnswer:
+def _list_projects(viewer: Viewer, asked: ProjectsArguments) -> dict[str, Any]:
     visible = viewer.projects(relative=True)
     total = visible.count()
     shown = list(visible[asked.offset : asked.offset + asked.limit])
-    absolute_of = {one.pk: viewer.may_see_absolute(one) for one in shown}
-    products: dict[int, list[str]] = {}
+    products: dict[int, list[str]] = {one.pk: [] for one in shown}
     # Whoever sees the figures of a project sees what it measures.
-    listed = Product.objects.filter(project__in=absolute_of).order_by("name")
+    listed = Product.objects.filter(project__in=products).order_by("name")
     for project, name in listed.values_list("project", "name"):
-        products.setdefault(project, []).append(name)
-    found = [
-        ProjectAnswer(
-            project=one.slug,
-            name=one.name,
-            visibility="public" if one.is_public else "members only",
-            figures="absolute" if absolute_of[one.pk] else "relative",
-            products=products.get(one.pk, [])[:_MAX_PRODUCTS],
-            url=absolute("dashboard:overview", one.slug),
-        )
+        products[project].append(name)
+    projects = [
+        {
+            **told(ProjectSerializer, one, *_OPTIONS),
+            "figures": "absolute" if viewer.may_see_absolute(one) else "relative",
+            **short({"products": products[one.pk]}),
+            "page": absolute("dashboard:overview", one.slug),
+        }
         for one in shown
     ]
-    return ProjectsAnswer(
-        total=total, projects=found, left_out=left_out_words(len(found), total, offset=asked.offset)
+    note = (
+        "You may see no project here. Public projects need no token; others need one of their own,"
+        " with the scope read."
     )
+    return {
+        "total": total,
+        "projects": projects,
+        "left_out": left_out_words(len(shown), total, offset=asked.offset),
+        "note": "" if projects else note,
+    }
 
 
-_MAX_PRODUCTS: Final = 20
+class VersionsArguments(Arguments):
+    project: Project
+    product: Name = ""
+    text: Annotated[Text, Field(description="What a version or commit begins with.")] = ""
+    limit: Limit = DEFAULT_LIMIT
+    offset: Offset = 0
+
+
+def _versions(viewer: Viewer, asked: VersionsArguments) -> dict[str, Any]:
+    project = viewer.project(asked.project, relative=True)
+    found = ServerVersion.objects.filter(project=project, places__isnull=False)
+    if asked.product:
+        found = found.filter(product__in=ids_named(Product, asked.product, project))
+    if asked.text:
+        found = found.filter(Q(version__istartswith=asked.text) | Q(commit__startswith=asked.text.lower()))
+    found = found.distinct().order_by("product__name", "-sort_key", "-committed_at", "-pk")
+    total = found.count()
+    if not total:
+        raise Refusal("no version that was measured fits; leave something out")
+    shown = list(found.select_related("product")[asked.offset : asked.offset + asked.limit])
+    place = ("branch", "hardware__name", "configuration__name", "counterpart")
+    places = VersionPlace.objects.filter(version__in=[one.pk for one in shown]).values(*place)
+    measured = [
+        {name.removesuffix("__name"): value for name, value in one.items()}
+        for one in places.annotate(versions=ArrayAgg("version", distinct=True)).order_by(*place)
+    ]
+    versions = [told(VersionSerializer, one, "order", "has_order", "released_at") for one in shown]
+    return {
+        "total": total,
+        "versions": versions,
+        "left_out": left_out_words(len(shown), total, offset=asked.offset),
+        **short({"measured_at": measured}, most=100),
+        "page": absolute("dashboard:versions", project.slug),
+    }
+
 
 LIST_PROJECTS: Final = Tool(
     name="list_projects",
     title="List projects",
     description=(
         "List the projects that you may see, with the products that each measures. Call it first: every other"
-        " tool wants the slug of a project."
+        " tool wants the slug of a project. Where figures are relative, only members see more than ratios."
     ),
     arguments=ProjectsArguments,
-    answers=ProjectsAnswer,
     function=_list_projects,
+)
+VERSIONS: Final = Tool(
+    name="versions",
+    title="List versions",
+    description=(
+        "List the versions that were measured, of each product the newest first, and at which places: on"
+        " which machine, with which configuration and on which branch (none: as a release). The versions of"
+        " a place are ids."
+    ),
+    arguments=VersionsArguments,
+    function=_versions,
 )

@@ -1,4 +1,4 @@
-"""The ground of all tools: the shapes of arguments and answers, and how both are declared."""
+"""The ground of all tools: the shapes of arguments, and the answers of the API as an assistant gets them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,21 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 import mcp_types as types
+from django.db.models import Model
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from rest_framework.serializers import Serializer
 
 from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project as ProjectRow
+from benchdash.results.queries import ids_called
+from benchdash.results.wording import nearest
 
 MAX_TEXT: Final = 300
 DEFAULT_LIMIT: Final = 25
 MAX_LIMIT: Final = 100
+MAX_NAMES: Final = 2000
+_MAX_PARTS: Final = 40
+_MAX_NEAREST: Final = 5
 _MAX_SENTENCES: Final = 5
 _FIRST_YEAR: Final = 1970
 _LAST_YEAR: Final = 9998
@@ -39,9 +47,17 @@ def _in_utc(time: datetime) -> datetime:
 
 Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_without_nul)]
 Project = Annotated[Text, Field(description="The slug of a project, as list_projects gives it.")]
+Name = Annotated[Text, Field(description="Exact name.")]
+Machine = Annotated[Text, Field(description="Exact name of a machine.")]
+Branch = Annotated[Text | None, Field(description="A branch; the empty text: releases only.")]
+Metric = Annotated[Text, Field(description="Such as tps, qps, latency_p95, score.")]
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 Threads = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Moment = Annotated[
+    datetime,
+    AfterValidator(_in_utc),
+    Field(description="Only what began then or later; ISO 8601, in UTC without an offset."),
+]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")]
 Offset = Annotated[int, Field(ge=0, le=1_000_000, description="How many to skip, to read on.")]
 
@@ -52,33 +68,18 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class AnswerPart(BaseModel):
-    """A part of an answer."""
-
-    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="null")
-
-
-class ToolAnswer(AnswerPart):
-    """The structured answer of a tool."""
-
-    def in_words(self) -> str:
-        """Say the same in short, for assistants that read no structure."""
-        raise NotImplementedError
-
-
 A = TypeVar("A", bound=Arguments)
 
 
 @dataclass(frozen=True)
 class Tool(Generic[A]):
-    """A tool: ``description`` is what an assistant chooses it by, ``function`` answers."""
+    """A tool: ``description`` is what an assistant chooses it by, ``function`` returns the answer as JSON."""
 
     name: str
     title: str
     description: str
     arguments: type[A]
-    answers: type[ToolAnswer]
-    function: Callable[[Viewer, A], ToolAnswer]
+    function: Callable[[Viewer, A], dict[str, Any]]
 
     @property
     def described(self) -> types.Tool:
@@ -86,25 +87,19 @@ class Tool(Generic[A]):
             name=self.name,
             title=self.title,
             description=self.description,
-            input_schema=_schema(self.arguments),
-            output_schema=_schema(self.answers),
+            input_schema=_untitled(self.arguments.model_json_schema()),
             annotations=types.ToolAnnotations(
                 title=self.title, read_only_hint=True, idempotent_hint=True, open_world_hint=False
             ),
         )
 
-    def answer(self, viewer: Viewer, arguments: Mapping[str, Any]) -> ToolAnswer:
+    def answer(self, viewer: Viewer, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Call the tool. Raises pydantic's ValidationError, Refusal, and what says who may see what."""
         return self.function(viewer, self.arguments.model_validate(arguments))
 
 
-def _schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """Return a schema without the titles that pydantic makes of names, which are half of its length."""
-    schema: dict[str, Any] = _untitled(shape.model_json_schema(mode="serialization"))
-    return schema
-
-
 def _untitled(part: Any) -> Any:
+    """Return a schema without the titles that pydantic makes of names, which are half of its length."""
     if isinstance(part, list):
         return [_untitled(one) for one in part]
     if not isinstance(part, dict):
@@ -125,16 +120,69 @@ def sentences_of(error: ValidationError) -> str:
     return f"the arguments do not fit: {'; '.join(found[:_MAX_SENTENCES])}{more}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Write a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(_plain(cell) for cell in line)} |" for line in lines)
+# --- names ------------------------------------------------------------------------------------------------
 
 
-def _plain(cell: object) -> str:
-    """Write a cell on one line; stored names may hold anything."""
-    text = "" if cell is None else str(cell)
-    return " ".join(text.replace("|", "\\|").split())
+def ids_named(model: type[Model], name: str, project: ProjectRow) -> list[int]:
+    """Return the ids of the things of a kind that have or had a name. Raises Refusal for an unknown one."""
+    found = ids_called(model, [name], project)
+    if not found:
+        known = model._default_manager.filter(project=project).values_list("name", flat=True)
+        raise Refusal(nearest_words(str(model._meta.verbose_name), name, list(known[:MAX_NAMES])))
+    return found
+
+
+def nearest_words(what: str, asked: str, known: Sequence[str]) -> str:
+    """Write ``the workload 'oltp_read' is not known; nearest are 'oltp_read_only', 'oltp_read_write'``."""
+    folded = {name.casefold(): name for name in known}
+    near = nearest(asked.casefold(), folded, most=_MAX_NEAREST)
+    contained = [name for name in folded if asked.casefold() in name]
+    found = [folded[name] for name in dict.fromkeys([*near, *contained])][:_MAX_NEAREST]
+    if found:
+        return f"the {what} {asked!r} is not known; nearest are {', '.join(map(repr, found))}"
+    some = ", ".join(map(repr, sorted(known)[:_MAX_NEAREST]))
+    more = f" and {len(known) - _MAX_NEAREST} more" if len(known) > _MAX_NEAREST else ""
+    return f"the {what} {asked!r} is not known; there are {some or 'none'}{more}"
+
+
+# --- answers ----------------------------------------------------------------------------------------------
+
+# Words of members, and what only a program needs.
+_NOT_TOLD: Final = frozenset(
+    {"assignee", "reason", "by", "comments", "bug", "bug_url"}
+    | {"project", "url", "aliases", "printed_unit", "printed_factor"}
+)
+
+
+class _Stranger:
+    """A view of the API that somebody asks who is a member nowhere."""
+
+    member_projects: Final = frozenset[int]()
+
+
+def told(serializer: type[Serializer[Any]], model: Any, *without: str) -> dict[str, Any]:
+    """Return the answer of the API about a model, bounded, but for the fields ``without``."""
+    answer = serializer(model, context={"view": _Stranger})
+    for name in answer.fields.keys() & {*_NOT_TOLD, *without}:
+        del answer.fields[name]
+    bounded: dict[str, Any] = short(answer.data)
+    return bounded
+
+
+def short(part: Any, most: int = _MAX_PARTS) -> Any:
+    """Return a part of an answer of the API as assistants get it.
+
+    Lists and texts are cut; ``rows_left_out`` counts what ``rows`` has no more.
+    """
+    if isinstance(part, str):
+        return part[:MAX_TEXT]
+    if isinstance(part, list):
+        return [short(one, most) for one in part[:most]]
+    if not isinstance(part, Mapping):
+        return part
+    shown = {name: short(value, most) for name, value in part.items() if name not in _NOT_TOLD}
+    cut = {name: len(part[name]) - most for name in shown if isinstance(part[name], list)}
+    return shown | {f"{name}_left_out": left for name, left in cut.items() if left > 0}
 
 
 def left_out_words(shown: int, total: int, *, offset: int = 0) -> str:

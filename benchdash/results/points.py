@@ -343,7 +343,7 @@ class Points:
         return dict(zip(zip(self.series[point].tolist(), runs, strict=True), point.tolist(), strict=True))
 
     def column(self, name: str) -> list[Any]:
-        """Return one of COLUMNS; ``time`` is the first start in epoch seconds, ``run`` the latest run."""
+        """Return one of COLUMNS, or ``sessions``; ``time`` is the first start (epoch s), ``run`` the last."""
         match name:
             case "version":
                 return [version.version for version in self._versions]
@@ -357,6 +357,8 @@ class Points:
                 return _known(self.intervals[name == "high"])
             case "n":
                 return self.n.tolist()  # type: ignore[no-any-return]
+            case "sessions":
+                return self.independent.tolist()  # type: ignore[no-any-return]
             case "run":
                 return self.runs.ids[self.last].tolist()  # type: ignore[no-any-return]
         raise LookupError(name)

@@ -30,10 +30,10 @@ def test_the_official_client_lists_and_calls_tools(histories, live_server, mode)
         *("compare", "what_changed", "incidents", "incident"),
     ]
     assert all(tool.annotations.read_only_hint for tool in tools)
-    assert [one["project"] for one in nobody.ask("list_projects")["projects"]] == ["topaz"]
+    assert [one["slug"] for one in nobody.ask("list_projects")["projects"]] == ["topaz"]
     assert "no such project" in nobody.refusal("find_series", project="quartz")
     reader = Assistant(live_server.url, histories, mode=mode)
-    assert [one["project"] for one in reader.ask("list_projects")["projects"]] == ["quartz", "topaz"]
+    assert [one["slug"] for one in reader.ask("list_projects")["projects"]] == ["quartz", "topaz"]
     [series] = reader.ask("find_series", project="quartz")["series"]
     assert series["workload"] == "quartz_reads"
     assert "no such series" in nobody.refusal("history", series=series["id"])

@@ -1,6 +1,5 @@
 """Series and their points."""
 
-from collections.abc import Sequence
 from datetime import UTC
 from typing import Any, Final
 
@@ -13,15 +12,13 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchdash.answers.runs import PointsSerializer, SeriesSerializer
+from benchdash.answers.runs import PointsSerializer, SeriesSerializer, points_answer
 from benchdash.api.views.base import FORMAT, RowsView, csv_answer
-from benchdash.regressions.queries import by_index, marks
 from benchdash.rest import parameters
 from benchdash.rest.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.results.models import Configuration, Hardware, Measurement, Product, Series, Workload
-from benchdash.results.points import COLUMNS, Points, read_points
+from benchdash.results.points import COLUMNS, read_points
 from benchdash.results.pull_requests import of_pull_requests
-from benchdash.results.thinning import thinned
 
 MIN_POINTS: Final = 2
 
@@ -85,42 +82,17 @@ class SeriesViews(RowsView):
         series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")
-        points = read_points({series.pk: series})
-        series.points = len(points)
-        marked = marks(series.pk)
-        found = by_index((one for one in marked if one.per_point is None), points.index_of)
-        drifts = by_index((one for one in marked if one.per_point is not None), points.index_of)
-        shown = _shown(request, points, since, {*found, *drifts})
-        rows = list(zip(*(points.column(name) for name in columns), strict=True))
-        if shown != range(len(rows)):
-            rows = [rows[at] for at in shown]
+        most = parameters.text(request, "max_points")
+        answer = points_answer(
+            series,
+            read_points({series.pk: series}),
+            columns=columns,
+            since=parameters.moment("since", since).timestamp() if since else None,
+            most=parameters.integer("max_points", most, least=MIN_POINTS) if most else None,
+        )
         if parameters.wants_csv(request):
-            return csv_answer(f"series-{pk}", columns, rows)
-        begun = [{"index": shown.index(at), **one._asdict()} for at, one in found.items() if at in shown]
-        drift = None
-        for at, one in drifts.items():
-            first = points.index_of(one.last_good_id or 0)
-            if at in shown:
-                begin = shown.index(first) if first in shown else 0
-                drift = {"from_index": begin, "to_index": shown.index(at), **one._asdict()}
-        answer = {"series": series, "columns": columns, "rows": rows, "change_points": begun, "drift": drift}
-        return Response(PointsSerializer(answer).data)
-
-
-def _shown(request: Request, points: Points, since: str | None, begins: set[int]) -> Sequence[int]:
-    """Return the indexes of the points that are asked for; new levels begin at the indexes ``begins``."""
-    shown: Sequence[int] = range(len(points))
-    if since:
-        earliest = parameters.moment("since", since).timestamp()
-        times = points.column("time")
-        shown = [at for at in shown if times[at] >= earliest]
-    if most := parameters.text(request, "max_points"):
-        number = parameters.integer("max_points", most, least=MIN_POINTS)
-        places = {place for place, at in enumerate(shown) if at in begins}
-        keep = places | {place - 1 for place in places if place}
-        values = points.column("value")
-        shown = [shown[place] for place in thinned([values[at] for at in shown], number, keep=keep)]
-    return shown
+            return csv_answer(f"series-{pk}", columns, answer["rows"])
+        return Response(answer)
 
 
 def _columns(request: Request) -> tuple[str, ...]:
