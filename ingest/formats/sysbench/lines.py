@@ -136,9 +136,6 @@ class ReportBlock:
             message = f"the report is not complete: no '{name}:' up to this line"
             raise FormatError(message, self.end) from None
 
-    def number(self, name: str) -> float:
-        return number(*self.text(name))
-
     def figure(self, name: str) -> Figure:
         """Return a number, or a time in seconds."""
         text, line = self.text(name)
@@ -234,9 +231,10 @@ class SysbenchOutput:
             self.hook_runs = [run for run in runs if run.has_reports or run.error]
 
     def _sort_line(self, line: str, line_number: int) -> None:
-        text, is_indented = line.strip(), line[:1].isspace()
+        text, is_indented, block = line.strip(), line[:1].isspace(), self._block
         name, colon, value = text.partition(":")
-        name, value, block = name.rstrip(), value.lstrip(), self._block
+        name, value = name.rstrip(), value.lstrip()
+        is_within = is_indented and not self._is_parted
         if line[:1] == "[":
             if is_checkpoint(line):
                 self.checkpoints.append(line_number)
@@ -247,54 +245,44 @@ class SysbenchOutput:
             self._is_parted = True
         elif name in _HEADINGS and colon and not value and (block or name not in _INNER_HEADINGS):
             self._open(_HEADINGS[name], line_number)
-        elif block and value and _is_name(name) and name not in block.values:
+        elif block and value and _is_name(name) and (name not in block.values or is_within):
             block.add(name, value, line_number)
-        elif block and is_indented and not self._is_parted:
-            if value:
-                block.add(name, value, line_number)
-        elif not is_indented:
-            self._sort_plain(text, line_number)
-        elif self._in_histogram:
-            self._add_bucket(text, line_number)
-        elif self._in_header:
-            self._sort_header(text, line_number)
+        elif self._in_histogram or not (block and is_indented):
+            self.begins_with = self.begins_with or ("" if is_indented else text[:200])
+            self._sort_other(text, name, value, line_number)
 
-    def _sort_plain(self, line: str, line_number: int) -> None:
-        self.begins_with = self.begins_with or line[:200]
-        name, _, value = line.partition(":")
+    def _sort_other(self, text: str, name: str, value: str, line_number: int) -> None:
+        """Sort a line of the header or the histogram, or one of those that have no heading above them."""
         block = self._block
-        if line.startswith("FATAL: "):
-            self.fatal.append((line.removeprefix("FATAL: "), line_number))
-        elif self._in_header or name == _PRIME_LIMIT:
-            self._sort_header(line, line_number)
-        elif line.startswith("Latency histogram "):
+        if text.startswith("FATAL: "):
+            self.fatal.append((text.removeprefix("FATAL: "), line_number))
+        elif text.startswith("Latency histogram "):
+            self._in_header = False
             self._in_histogram = True
             self.histogram.clear()
-        elif block and OPERATIONS in block.headings and _SIZES.match(line):
-            block.add(TRANSFERRED, line, line_number)
-        elif block is None and line[0].isdigit() and line.count(",") == _COMMAS_OF_CSV:
-            self.interval_lines.add_csv(line)
+        elif self._in_histogram and " |" in text:
+            latency, _, count = text.partition(" |")
+            bucket = number(latency.strip(), line_number), number(count.lstrip("*").strip(), line_number)
+            self.histogram.append(bucket)
+        elif self._in_header or name == _PRIME_LIMIT:
+            self._sort_header(text, name, value, line_number)
+        elif block and OPERATIONS in block.headings and _SIZES.match(text):
+            block.add(TRANSFERRED, text, line_number)
+        elif block is None and text[0].isdigit() and text.count(",") == _COMMAS_OF_CSV:
+            self.interval_lines.add_csv(text)
         elif name in (OPERATIONS, "Operations performed"):
-            self._open(OPERATIONS, line_number).add(OPERATIONS, value.strip(), line_number)
+            self._open(OPERATIONS, line_number).add(OPERATIONS, value, line_number)
 
-    def _add_bucket(self, line: str, line_number: int) -> None:
-        """Read ``0.728 |***                                      12``."""
-        value, bar, count = line.partition(" |")
-        if bar:
-            latency = number(value.strip(), line_number)
-            self.histogram.append((latency, number(count.lstrip("*").strip(), line_number)))
-
-    def _sort_header(self, line: str, line_number: int) -> None:
-        name, _, value = line.partition(": ")
-        if line == _RUN_BEGINS:
+    def _sort_header(self, text: str, name: str, value: str, line_number: int) -> None:
+        if text == _RUN_BEGINS:
             self.begun = True
-        elif line == _HEADER_ENDS:
+        elif text == _HEADER_ENDS:
             self._in_header = False
-        elif line in _TESTS:
-            self.test = _TESTS[line]
-        elif name in _OPTIONS:
+        elif text in _TESTS:
+            self.test = _TESTS[text]
+        elif name in _OPTIONS and value:
             self.header.setdefault(_OPTIONS[name], (value, line_number))
-        elif match := _OPTIONS_IN_WORDS.fullmatch(line):
+        elif match := _OPTIONS_IN_WORDS.fullmatch(text):
             for option, word in match.groupdict().items():
                 if word is not None:
                     self.header.setdefault(option, (_OPTION_OF_WORD.get(word, word), line_number))

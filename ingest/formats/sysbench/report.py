@@ -78,6 +78,9 @@ class SysbenchReport:
         self.output = output
         self.block = block
         self._headings = block.headings
+        self.runs_queries = SQL in block.headings
+        # Since 1.0, after a checkpoint.
+        self.covers_less_than_its_time = bool(output.checkpoints) and not output.version.startswith("0.")
         self.elapsed: Figure | None = None
         self.events: Figure | None = None
         self.event_rate: Figure | None = None
@@ -91,11 +94,6 @@ class SysbenchReport:
         self.clock = self._clock()
 
     @property
-    def covers_less_than_its_time(self) -> bool:
-        """Return whether the counts are of a part of the total time, as after a checkpoint since 1.0."""
-        return bool(self.output.checkpoints) and not self.output.version.startswith("0.")
-
-    @property
     def percentile(self) -> int:
         """The rank of the first percentile, 0 where none was measured."""
         return next(iter(self.percentiles), 0)
@@ -105,21 +103,15 @@ class SysbenchReport:
         return self.elapsed.value if self.elapsed else None
 
     @property
-    def is_of_queries(self) -> bool:
-        return SQL in self._headings
-
-    @property
     def test(self) -> str | None:
         """The test, where the report makes it certain. Of SQL, threads and mutex 1.0 does not say it."""
-        if self.output.test:
-            return self.output.test
-        if CPU in self._headings or "cpu_max_prime" in self.output.header:
-            return "cpu"
-        if OPERATIONS in self._rated:
-            return "memory"
-        if self._headings & {FILES, OPERATIONS} or self._is_of_files_in_1_1:
-            return "fileio"
-        return None
+        tests = {
+            self.output.test: bool(self.output.test),
+            "cpu": CPU in self._headings or "cpu_max_prime" in self.output.header,
+            "memory": OPERATIONS in self._rated,
+            "fileio": not self._headings.isdisjoint({FILES, OPERATIONS}) or self._is_of_files_in_1_1,
+        }
+        return next((test for test, is_certain in tests.items() if is_certain), None)
 
     @property
     def threads_of_events(self) -> int | None:
@@ -140,7 +132,7 @@ class SysbenchReport:
 
     def readings(self) -> Iterator[Reading]:
         block = self.block
-        if self.is_of_queries:
+        if self.runs_queries:
             yield from self._sql_rates()
         if OPERATIONS in self._rated:
             yield reading("ops_per_s", self._rate(OPERATIONS))
@@ -150,7 +142,7 @@ class SysbenchReport:
         elif OPERATIONS in self._headings:
             yield from self._counted_file_rates()
         if FILES in self._headings:
-            yield from (reading(metric, block.number(name)) for metric, name in _FILE_FIGURES.items())
+            yield from (reading(metric, block.figure(name).value) for metric, name in _FILE_FIGURES.items())
         if self._is_of_files_in_1_1:
             yield from self._file_rates()
         if self.events and self.clock:
@@ -193,7 +185,7 @@ class SysbenchReport:
 
     @property
     def _is_of_files_in_1_1(self) -> bool:
-        return THROUGHPUT in self._headings and not self.is_of_queries and "read" in self.block.values
+        return THROUGHPUT in self._headings and not self.runs_queries and "read" in self.block.values
 
     def _read_totals(self) -> None:
         """Raise FormatError where they are missing, or nothing was done."""
@@ -217,11 +209,8 @@ class SysbenchReport:
             for name, value in self.block.values.items()
             if name.endswith("percentile") and (match := _PERCENTILE.fullmatch(name))
         }
-        if not percentiles:
-            is_off = "percentile stats" in self.block.values
-            text, line = self.block.text("percentile stats" if is_off else "95th percentile")
-            if text != "disabled":
-                raise FormatError("the percentile is not understood", line)
+        if not percentiles and self.block.values.get("percentile stats", ("", 0))[0] != "disabled":
+            self.block.text("95th percentile")
         return percentiles
 
     def _is_measured(self, rank: int, text: str, line: int) -> bool:
@@ -266,7 +255,9 @@ class SysbenchReport:
 
     def _sql_rates(self) -> Iterator[Reading]:
         block = self.block
-        reads, writes, other, total = map(block.number, ("read", "write", "other", "total"))
+        reads, writes, other, total = (
+            block.figure(name).value for name in ("read", "write", "other", "total")
+        )
         if reads + writes + other != total:
             raise FormatError("the queries performed do not add up to their total", block.text("read")[1])
         clock = self._clock_of("read")
@@ -324,7 +315,7 @@ class SysbenchReport:
             text, line = block.text(_SUM_OF_OLD)
             yield reading("latency_sum", _milliseconds(f"{text.removesuffix('s')}s", line))
         else:
-            yield reading("latency_sum", block.number("sum"))
+            yield reading("latency_sum", block.figure("sum").value)
 
 
 def _milliseconds(text: str, line: int) -> float:

@@ -33,7 +33,7 @@ from ingest.formats.sysbench.command import (
 )
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun
 from ingest.formats.sysbench.interval_lines import contradictions
-from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, number, plain_line
+from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, plain_line
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
@@ -51,11 +51,15 @@ _REPORT_IN_HEAD = re.compile(
     rb"|\[ *[0-9.]{1,12} *s *\] ?(?:thds|threads): [0-9])",
     re.MULTILINE,
 )
-_REPORT_BEGINS = re.compile(r"([ \t]*)(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)")
+# The indentation, and neither a version nor a LuaJIT.
+_REPORT_BEGINS = re.compile(
+    r"([ \t]*)()()(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)"
+)
 _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
 
-_BUILT_IN_TESTS = ("cpu", "memory", "fileio", "threads", "mutex")
+_BUILT_IN_TESTS = frozenset({"cpu", "memory", "fileio", "threads", "mutex"})
+_FORCED = "forcing shutdown"
 _MAX_RANK = 100
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
@@ -126,12 +130,9 @@ def _outputs_between(
 
 
 def _sorted(lines: Sequence[str], begin: int, stop: int, banner: re.Match[str] | None) -> SysbenchOutput:
-    if banner:
-        indent, version, luajit = banner.groups("")
-        output = SysbenchOutput(begin + 1, stop, indent, version, luajit)
-    else:
-        first = next(filter(None, map(_REPORT_BEGINS.match, lines[begin:stop])), None)
-        output = SysbenchOutput(begin, stop, first[1] if first else "")
+    first = banner or next(filter(None, map(_REPORT_BEGINS.match, lines[begin:stop])), None)
+    indent, version, luajit = first.groups("") if first else ("", "", "")
+    output = SysbenchOutput(begin + bool(banner), stop, indent, version, luajit)
     output.sort(lines[output.begin : stop])
     return output
 
@@ -237,7 +238,7 @@ def _refuse_failures(output: SysbenchOutput) -> None:
             f"sysbench {output.version} is not read, only 0.4, 0.5, 1.0 and 1.1 are", output.line
         )
     # After the one about a forced shutdown sysbench still reports.
-    if failed := [(text, line) for text, line in output.fatal if not _is_forced_shutdown(text)]:
+    if failed := [(text, line) for text, line in output.fatal if _FORCED not in text]:
         words = "; ".join(dict.fromkeys(quoted(text) for text, _ in failed[:3]))
         raise FormatError(f"sysbench failed: {words}", failed[0][1])
     if output.error:
@@ -250,32 +251,25 @@ def _refuse_failures(output: SysbenchOutput) -> None:
         )
 
 
-def _is_forced_shutdown(text: str) -> bool:
-    return "forcing shutdown" in text
-
-
 def _threads_of_header(output: SysbenchOutput) -> int | None:
     """Return the threads that the tool printed."""
     if "threads" not in output.header:
         return None
     text, line = output.header["threads"]
-    threads = number(text, line)
-    if not (threads.is_integer() and 1 <= threads <= MAX_THREADS):
+    if not (text.isdecimal() and 1 <= int(text[:8]) <= MAX_THREADS):
         raise FormatError(f"{text} is not a number of threads", line)
-    return int(threads)
+    return int(text)
 
 
 def _is_of_another_run(
     words: Sequence[str], wanted: int | None, report: SysbenchReport | HookRun, threads: int | None
 ) -> str:
     """Return in what a command contradicts the report below it, empty where it does not."""
-    test = workload_of(words)
     if wanted and threads and wanted != threads:
         return f"it asks for {wanted} threads, and there were {threads}"
-    if test and report.test in _BUILT_IN_TESTS and test != report.test:
-        return f"it runs {test}, and the report is one of {report.test}"
-    if test in _BUILT_IN_TESTS and isinstance(report, SysbenchReport) and report.is_of_queries:
-        return f"it runs {test}, and the report is one of queries"
+    test, kind = workload_of(words), "queries" if report.runs_queries else report.test
+    if test and kind and test != kind and not _BUILT_IN_TESTS.isdisjoint((test, kind)):
+        return f"it runs {test}, and the report is one of {kind}"
     return ""
 
 
@@ -299,7 +293,7 @@ def _notes(output: SysbenchOutput, readings: Sequence[Reading]) -> Iterator[str]
     if any(reading.metric == PERCENTILE for reading in readings):
         yield PERCENTILE_UNSAID
     for text, line in output.fatal:
-        if _is_forced_shutdown(text):
+        if _FORCED in text:
             yield f"sysbench was forced to stop before its transactions were done (line {line})"
     if (time := _time(output.stamp)) and time.tzinfo is None:
         yield f"the time {output.stamp!r} has no offset and counts as UTC (line {output.line})"
