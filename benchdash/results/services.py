@@ -1,7 +1,7 @@
 """Everything that writes the history: runs, their measurements, and which series are due for analysis."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,16 +70,29 @@ class Recorded:
     warnings: list[str]
 
 
+Check = Callable[[Sequence[int], Sequence[RowsOfRun], Sequence[RunRecord]], None]
+"""Called with upload, place and record of each run before any is written; its error ends the recording."""
+
+
 def record_runs(
-    project: Project, *, upload_id: int, records: Sequence[RunRecord], quiet: bool = False
+    project: Project,
+    *,
+    upload_id: int,
+    records: Sequence[RunRecord],
+    quiet: bool = False,
+    check: Check | None = None,
 ) -> Recorded:
     """Make the runs of an upload those of ``records``, as record_uploads does for several."""
-    return record_uploads(project, {upload_id: records}, quiet=quiet)[upload_id]
+    return record_uploads(project, {upload_id: records}, quiet=quiet, check=check)[upload_id]
 
 
 @transaction.atomic
 def record_uploads(
-    project: Project, records_by_upload: Mapping[int, Sequence[RunRecord]], *, quiet: bool = False
+    project: Project,
+    records_by_upload: Mapping[int, Sequence[RunRecord]],
+    *,
+    quiet: bool = False,
+    check: Check | None = None,
 ) -> dict[int, Recorded]:
     """Make the runs of each upload those of its records: one transaction, a constant number of statements.
 
@@ -94,7 +107,7 @@ def record_uploads(
     again = set(stored.values_list("upload_id", flat=True).distinct())
     hold_results(project, alone=bool(again))
     with summaries.recounted(Run.objects.filter(upload_id__in=again)):
-        return _record(project, records_by_upload, again=again, quiet=quiet)
+        return _record(project, records_by_upload, again=again, quiet=quiet, check=check)
 
 
 _HOLD_UPLOADS = """
@@ -111,7 +124,11 @@ _HOLD_AND_PLAN_ONCE = """
 
 
 def record_new_uploads(
-    project: Project, records_by_upload: Mapping[int, Sequence[RunRecord]], *, quiet: bool = False
+    project: Project,
+    records_by_upload: Mapping[int, Sequence[RunRecord]],
+    *,
+    quiet: bool = False,
+    check: Check | None = None,
 ) -> dict[int, Recorded]:
     """Record uploads that the caller's transaction has made: nothing hangs on them yet.
 
@@ -119,7 +136,7 @@ def record_new_uploads(
     """
     with connection.cursor() as cursor:
         cursor.execute(_HOLD_AND_PLAN_ONCE, [project.pk])
-    return _record(project, records_by_upload, again=set(), quiet=quiet)
+    return _record(project, records_by_upload, again=set(), quiet=quiet, check=check)
 
 
 def _record(
@@ -128,6 +145,7 @@ def _record(
     *,
     again: Collection[int],
     quiet: bool,
+    check: Check | None,
 ) -> dict[int, Recorded]:
     """Record uploads; ``again`` are those that have runs already, which the caller has recounted.
 
@@ -141,6 +159,8 @@ def _record(
     _note_pull_requests(located.places, every_record)
     settled = settle_own_metrics(project, every_record)
     every_record = list(settled.records)
+    if check:
+        check(upload_ids, located.places, every_record)
     recorded = {upload_id: Recorded([], [], [], []) for upload_id in records_by_upload}
     left = _delete_other_runs({upload_id: records_by_upload[upload_id] for upload_id in again})
     if again:

@@ -142,7 +142,8 @@ def _contradict(one: ToldRun, other: ToldRun) -> bool:
 def agree(one: StoredReading, other: StoredReading) -> bool:
     """Return whether both are the same number to the digits of the coarser print."""
     last_place = _last_place(one, other)
-    return abs(one.value - other.value) <= last_place / 2 * _A_LITTLE_MORE and all(
+    is_same = one.unit == other.unit and abs(one.value - other.value) <= last_place / 2 * _A_LITTLE_MORE
+    return is_same and all(
         # An end of an interval is computed from two rounded numbers.
         abs(a - b) <= max(last_place, _ulp(a), _ulp(b)) * _A_LITTLE_MORE
         for a, b in ((one.low, other.low), (one.high, other.high))

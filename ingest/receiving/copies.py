@@ -17,10 +17,11 @@ from django.db import connection
 from django.db.models import Count
 
 from benchdash.accounts.models import Project
+from benchdash.results.dimensions import RowsOfRun
 from benchdash.results.models import IntervalSamples, Measurement, Run
-from benchdash.results.probes import Probe, probe_of
+from benchdash.results.probes import Probe
 from benchdash.results.records import RunRecord
-from benchdash.results.services import Recorded, delete_runs, hold_results, record_runs
+from benchdash.results.services import Check, Recorded, delete_runs, hold_results, record_runs, remove_runs
 from benchdash.results.sessions import session_of
 from ingest.models import Copy, Upload
 from ingest.receiving.agreement import (
@@ -37,12 +38,12 @@ from ingest.receiving.arrivals import Identity
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A stored run as its file tells of it. ``measured`` is what is the same of repeats."""
+    """A run as its file tells of it. ``measured`` is what is the same of repeats, by ``_MEASURED``."""
 
     run_id: int
     upload_id: int
     key: str
-    measured: tuple[object, ...]
+    measured: tuple[Any, ...]
     told: ToldRun
 
 
@@ -55,6 +56,10 @@ _MAX_PARTS: Final = 8
 # Runs of all uploads that are held against one; a file has 10,000 at most.
 _MAX_COMPARED_RUNS: Final = 30_000
 
+# A table of a thousand versions takes no more locks than this, of which PostgreSQL has some thousand.
+_LOCKS: Final = 128
+# The ids of runs that are not stored yet begin here.
+_NOT_STORED: Final = 2**62
 # Fields that tell measurements apart, beside their figures; a version is of one product and build.
 _MEASURED: Final = (
     *("version_id", "branch", "hardware_id", "configuration_id", "counterpart", "workload_id", "threads"),
@@ -71,10 +76,6 @@ class AgreeingPair:
     one: Form
     other: Form
     digits: float
-
-
-class RepeatsError(Exception):
-    """Runs that were just recorded are there already: to be rolled back, and recorded by ``record_alone``."""
 
 
 # Every upload asks this, and the ORM would build its text each time.
@@ -100,34 +101,71 @@ def same_and_twin(project: Project, identity: Identity) -> list[Upload]:
     return uploads
 
 
+class RepeatsError(Exception):
+    """Runs that were about to be recorded are there already: to be recorded by ``record_alone``."""
+
+    def __init__(self, repeats: Sequence[Repeat]) -> None:
+        super().__init__()
+        self.repeats = repeats
+
+
+def refuse_repeats(
+    upload_ids: Sequence[int], places: Sequence[RowsOfRun], records: Sequence[RunRecord]
+) -> None:
+    """Raise RepeatsError for runs that other files tell of too.
+
+    Uploads of one version and machine that arrive at once wait for each other before they look: the later
+    one finds what the earlier one wrote.
+    """
+    locks = {(31 * place.version.pk + place.hardware.pk) % _LOCKS for place in places}
+    projects = {place.version.project_id for place in places}
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD_FORMS, [max(projects, default=0), sorted(locks)])
+    if repeats := repeats_among(forms_of(upload_ids, places, records)):
+        raise RepeatsError(repeats)
+
+
+# A statement of its own: one that waited for a lock itself would not see what was written meanwhile.
+_HOLD_FORMS: Final = """
+    SELECT pg_advisory_xact_lock(hashtextextended('forms in project ' || %s, number))
+    FROM unnest(%s::bigint[]) AS number
+"""
+
+
 def record_first(upload: Upload, records: Sequence[RunRecord]) -> Recorded:
-    """Record the runs of a held upload. Raises RepeatsError."""
+    """Record the runs of a held upload. Raises RepeatsError, with nothing recorded."""
     Copy.objects.filter(upload=upload).delete()
-    recorded = record_runs(upload.project, upload_id=upload.pk, records=records, quiet=upload.quiet)
-    if repeats_among({upload.pk: recorded}):
-        raise RepeatsError
-    return recorded
+    return _record_runs(upload, records, refuse_repeats)
 
 
 def record_alone(upload: Upload, records: Sequence[RunRecord]) -> Recorded:
     """Record the runs of a held upload, apart from those that repeat what is there.
 
     Where its form of a run has more information, that takes the place of the one that is there: so nobody
-    else may be recording. The transaction has recorded nothing before.
+    else may be recording.
     """
-    project, quiet = upload.project, upload.quiet
-    hold_results(project, alone=True)
+    hold_results(upload.project, alone=True)
     Copy.objects.filter(upload=upload).delete()
-    recorded = record_runs(project, upload_id=upload.pk, records=records, quiet=quiet)
-    repeats = repeats_among({upload.pk: recorded})
-    if not repeats:
-        return recorded
-    left_out = _settle(upload, repeats)
-    if all(best.upload_id != upload.pk for best, *_ in repeats):
-        return recorded
+    stored = dict(Run.objects.filter(upload_id=upload.pk).values_list("key", "pk"))
+
+    def check(*about: Any) -> None:
+        if repeats := repeats_among(forms_of(*about, stored=stored)):
+            raise RepeatsError(repeats)
+
+    try:
+        return _record_runs(upload, records, check)
+    except RepeatsError as error:
+        left_out = _settle(upload, error.repeats)
     # Older runs that are this upload's now get what it says of them.
     kept = [record for record in records if record.key not in left_out]
-    return record_runs(project, upload_id=upload.pk, records=kept, quiet=quiet)
+    if kept:
+        return _record_runs(upload, kept)
+    remove_runs(upload.project, upload_id=upload.pk, quiet=upload.quiet)
+    return Recorded([], [], [], [])
+
+
+def _record_runs(upload: Upload, records: Sequence[RunRecord], check: Check | None = None) -> Recorded:
+    return record_runs(upload.project, upload_id=upload.pk, records=records, quiet=upload.quiet, check=check)
 
 
 def hand_over(project: Project, upload_ids: Collection[int]) -> None:
@@ -155,13 +193,14 @@ def _settle(upload: Upload, repeats: Sequence[Repeat]) -> set[str]:
         is_ours = best.upload_id == upload.pk
         run_id = min(form.run_id for form in forms) if is_ours else best.run_id
         kept[run_id] = best
-        stays |= {form.run_id: run_id for form in forms if form.run_id != run_id}
+        stays |= {form.run_id: run_id for form in forms if run_id != form.run_id < _NOT_STORED}
         copies += [Copy(upload_id=one.upload_id, key=one.key, run_id=run_id) for one in others]
     moved = list(Copy.objects.filter(run__in=stays))
     for copy in moved:
         copy.run_id = stays[copy.run_id]
     Copy.objects.bulk_update(moved, ["run"], batch_size=_AT_ONCE)
-    delete_runs(upload.project, Run.objects.filter(pk__in=stays), quiet=upload.quiet)
+    if stays:
+        delete_runs(upload.project, Run.objects.filter(pk__in=stays), quiet=upload.quiet)
     runs = [
         Run(pk=run_id, upload_id=best.upload_id, key=best.key)
         for run_id, best in kept.items()
@@ -175,22 +214,50 @@ def _settle(upload: Upload, repeats: Sequence[Repeat]) -> set[str]:
 # --- finding ------------------------------------------------------------------------------------------------
 
 
-def repeats_among(recorded: Mapping[int, Recorded]) -> list[Repeat]:
-    """Return the runs of uploads, by id, which were just recorded, that other files tell of too.
+def forms_of(
+    upload_ids: Sequence[int],
+    places: Sequence[RowsOfRun],
+    records: Sequence[RunRecord],
+    *,
+    stored: Mapping[str, int] | None = None,
+) -> dict[int, list[Form]]:
+    """Return the runs of uploads, by id, as they are about to be recorded.
 
-    One statement, unless some file is much like another. Files that arrive at once find each other: both
-    touch the series of their probe, where the later one waits until the earlier one is committed.
+    ``stored`` are the ids of those of a single upload that are there, by key. Others have one beyond all
+    ids: they are the youngest.
     """
-    alike = _alike(recorded)
+    run_ids = stored or {}
+    forms: dict[int, list[Form]] = {upload_id: [] for upload_id in upload_ids}
+    for number, (upload_id, place, record) in enumerate(zip(upload_ids, places, records, strict=True)):
+        ids = place.version.pk, record.branch, place.hardware.pk, place.configuration_id
+        told = ToldRun(
+            {one.metric: StoredReading(one.value, one.unit, one.low, one.high) for one in record.readings},
+            samples=sum(len(table.columns) * len(table.rows) for table in record.samples),
+            started_at=None if record.started_at_is_assumed else record.started_at,
+            repetition=record.repetition,
+            session=session_of(record.tags) or "",
+        )
+        measured = (*ids, record.counterpart, place.workload.pk, record.threads)
+        run_id = run_ids.get(record.key, _NOT_STORED + number)
+        forms[upload_id].append(Form(run_id, upload_id, record.key, measured, told))
+    return forms
+
+
+def repeats_among(own: Mapping[int, Sequence[Form]]) -> list[Repeat]:
+    """Return the runs of uploads, by id, that other files tell of too, stored ones or others of these.
+
+    One statement, unless some file is much like another.
+    """
+    alike = _alike(own)
     if not alike:
         return []
     contents = dict(
         Upload.objects.filter(pk__in={pk for pair in alike for pk in pair}).values_list("pk", "raw_id")
     )
-    may_prove = {upload_id for upload_id, one in recorded.items() if _may_prove(one)}
+    may_prove = {upload_id for upload_id, of_upload in own.items() if _may_prove(of_upload)}
     alike = [pair for pair in alike if may_prove.intersection(pair) or contents[pair[0]] == contents[pair[1]]]
-    forms: dict[int, list[Form]] = defaultdict(list)
-    for form in _forms({pk for pair in alike for pk in pair}):
+    forms: dict[int, list[Form]] = defaultdict(list, {pk: list(of_upload) for pk, of_upload in own.items()})
+    for form in _forms({pk for pair in alike for pk in pair} - own.keys()):
         forms[form.upload_id].append(form)
     proven: list[AgreeingPair] = []
     of_upload: dict[int, list[AgreeingPair]] = defaultdict(list)
@@ -200,7 +267,7 @@ def repeats_among(recorded: Mapping[int, Recorded]) -> list[Repeat]:
         for upload_id in (one, other):
             of_upload[upload_id] += pairs
     # A table may repeat what came in several files.
-    for upload_id in recorded:
+    for upload_id in own:
         if forms[upload_id] and _all_agree(forms[upload_id], of_upload[upload_id]):
             proven += of_upload[upload_id]
     return _joined(proven)
@@ -210,37 +277,43 @@ def repeats_among(recorded: Mapping[int, Recorded]) -> list[Repeat]:
 class _Lookup:
     """A span in which other forms of some runs of an upload have their probes."""
 
+    upload_id: int
+    measured: tuple[Any, ...]
     span: tuple[float, float]
     runs: list[int]
 
 
 # The limit comes before the place, so that no history makes a look-up longer.
-_FIND_ALIKE: Final = """
-    SELECT own.upload_id, alike.upload_id, array_agg(wanted.at), array_agg(alike.id)
-    FROM unnest(%(runs)s::bigint[], %(lowest)s::float8[], %(highest)s::float8[], %(most)s::integer[])
-        WITH ORDINALITY AS wanted (run_id, lowest, highest, most, at)
-    JOIN results_run own ON own.id = wanted.run_id
+_FIND_ALIKE: Final = f"""
+    SELECT wanted.upload_id, alike.upload_id, array_agg(wanted.at), array_agg(alike.id)
+    FROM unnest(
+        %(upload_id)s::bigint[], %(version_id)s::bigint[], %(branch)s::varchar[], %(hardware_id)s::bigint[],
+        %(configuration_id)s::bigint[], %(counterpart)s::varchar[], %(workload_id)s::bigint[],
+        %(threads)s::integer[], %(lowest)s::float8[], %(highest)s::float8[], %(most)s::integer[]
+    ) WITH ORDINALITY AS wanted (upload_id, {", ".join(_MEASURED)}, lowest, highest, most, at)
     CROSS JOIN LATERAL (
         SELECT * FROM results_run
-        WHERE version_id = own.version_id AND workload_id = own.workload_id
-            AND probe BETWEEN wanted.lowest AND wanted.highest AND upload_id <> own.upload_id
+        WHERE version_id = wanted.version_id AND workload_id = wanted.workload_id
+            AND probe BETWEEN wanted.lowest AND wanted.highest AND upload_id <> wanted.upload_id
         ORDER BY probe DESC, id DESC LIMIT wanted.most
     ) alike
-    WHERE (alike.branch, alike.hardware_id, alike.configuration_id, alike.counterpart, alike.threads)
-        IS NOT DISTINCT FROM (own.branch, own.hardware_id, own.configuration_id, own.counterpart, own.threads)
-    GROUP BY own.upload_id, alike.upload_id
-"""
+    WHERE ({", ".join(f"alike.{name}" for name in _MEASURED)})
+        IS NOT DISTINCT FROM ({", ".join(f"wanted.{name}" for name in _MEASURED)})
+    GROUP BY wanted.upload_id, alike.upload_id
+"""  # noqa: S608 - of our own names
 # The runs of an upload that are like some of another one, and those of the other, by the two.
 _Found = Mapping[int, Mapping[int, tuple[set[int], set[int]]]]
 
 
-def _alike(recorded: Mapping[int, Recorded]) -> list[tuple[int, int]]:
+def _alike(own: Mapping[int, Sequence[Form]]) -> list[tuple[int, int]]:
     """Return the pairs of uploads of which, by the probes of their runs, one may be within the other."""
-    lookups = _lookups(recorded)
+    lookups = _lookups(own)
     if not lookups:
         return []
+    columns = map(list, zip(*(one.measured for one in lookups), strict=True))
     parameters: dict[str, Any] = {
-        "runs": [one.runs[0] for one in lookups],
+        **dict(zip(_MEASURED, columns, strict=True)),
+        "upload_id": [one.upload_id for one in lookups],
         "lowest": [one.span[0] for one in lookups],
         "highest": [one.span[1] for one in lookups],
         "most": [len(one.runs) + _MAX_ALIKE for one in lookups],
@@ -249,41 +322,55 @@ def _alike(recorded: Mapping[int, Recorded]) -> list[tuple[int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(_FIND_ALIKE, parameters)
         for upload_id, other, places, others in cursor.fetchall():
-            ours = {run_id for at in places for run_id in lookups[at - 1].runs}
-            found[upload_id][other] = ours, set(others)
-    return _containing(found, recorded) if found else []
+            if other not in own:
+                ours = {run_id for at in places for run_id in lookups[at - 1].runs}
+                found[upload_id][other] = ours, set(others)
+    if len(own) > 1:
+        _add_alike_among(own, lookups, found)
+    return _containing(found, own) if found else []
 
 
-def _lookups(recorded: Mapping[int, Recorded]) -> Sequence[_Lookup]:
+def _add_alike_among(
+    own: Mapping[int, Sequence[Form]],
+    lookups: Iterable[_Lookup],
+    found: dict[int, dict[int, tuple[set[int], set[int]]]],
+) -> None:
+    """Add what is alike among uploads that come together, of which none is stored yet."""
+    there = _by_place(form for of_upload in own.values() for form in of_upload)
+    for lookup in lookups:
+        for form in _within(lookup.span, there[lookup.measured], len(lookup.runs) + _MAX_ALIKE):
+            if form.upload_id != lookup.upload_id:
+                ours, others = found[lookup.upload_id].setdefault(form.upload_id, (set(), set()))
+                ours.update(lookup.runs)
+                others.add(form.run_id)
+
+
+def _lookups(own: Mapping[int, Sequence[Form]]) -> Sequence[_Lookup]:
     """Return what to look for; runs of one place whose figures are the same share it."""
     lookups: dict[object, _Lookup] = {}
-    for upload_id, one in recorded.items():
-        for run_id, place, record in zip(one.run_ids, one.places, one.records, strict=True):
-            probe = probe_of(one[:3] for one in record.readings)
-            series = (place.version.pk, place.workload.pk, place.hardware.pk, place.configuration_id)
+    for upload_id, forms in own.items():
+        for form in forms:
+            probe = form.told.probe
             for span in spans_of_prints(probe) if probe else ():
-                key = (upload_id, *series, record.branch, record.counterpart, record.threads, span)
-                lookups.setdefault(key, _Lookup(span, [])).runs.append(run_id)
+                new = _Lookup(upload_id, form.measured, span, [])
+                lookups.setdefault((upload_id, form.measured, span), new).runs.append(form.run_id)
     return list(lookups.values())
 
 
-def _told(record: RunRecord) -> ToldRun:
-    """Return the figures of a record, of which nothing else is said."""
-    return ToldRun({r.metric: StoredReading(r.value, r.unit, r.low, r.high) for r in record.readings})
-
-
-def _containing(found: _Found, recorded: Mapping[int, Recorded]) -> list[tuple[int, int]]:
+def _containing(found: _Found, own: Mapping[int, Sequence[Form]]) -> list[tuple[int, int]]:
     """Return the pairs of uploads of which all runs of one are among those found to be alike.
 
     Several uploads may have those of one between them.
     """
-    runs = Run.objects.filter(upload_id__in={other for of_upload in found.values() for other in of_upload})
+    others = {other for of_upload in found.values() for other in of_upload}
+    runs = Run.objects.filter(upload_id__in=others - own.keys())
     number = Counter(dict(runs.order_by().values_list("upload_id").annotate(Count("pk"))))
+    number.update({upload_id: len(forms) for upload_id, forms in own.items()})
     pairs: set[tuple[int, int]] = set()
     for one, of_upload in found.items():
         most_alike = sorted(of_upload, key=lambda pk: (len(of_upload[pk][0]), pk), reverse=True)
         parts = most_alike[:_MAX_PARTS]
-        if len(set[int]().union(*(of_upload[other][0] for other in parts))) < len(recorded[one].run_ids):
+        if len(set[int]().union(*(of_upload[other][0] for other in parts))) < number[one]:
             parts = []
         chosen = [pk for pk in most_alike if pk in parts or len(of_upload[pk][1]) == number[pk]]
         compared = accumulate(number[other] for other in chosen)
@@ -295,9 +382,9 @@ def _containing(found: _Found, recorded: Mapping[int, Recorded]) -> list[tuple[i
     return sorted(pairs)
 
 
-def _may_prove(one: Recorded) -> bool:
+def _may_prove(forms: Iterable[Form]) -> bool:
     """Return whether the figures of an upload have so many digits that another form could prove it a copy."""
-    told = {run.content: run for run in map(_told, one.records)}
+    told = {form.told.content: form.told for form in forms}
     digits = sum(agreement(run, run) or 0 for run in told.values())
     return digits + SAME_START_DIGITS >= MIN_DIGITS
 
@@ -345,13 +432,8 @@ def pairs_of(ours: Sequence[Form], theirs: Sequence[Form]) -> list[AgreeingPair]
             pairs.append(AgreeingPair(one, twins.pop(), digits))
         else:
             others.append(one)
-    there: dict[object, list[tuple[float, Form]]] = defaultdict(list)
     paired = {pair.other.run_id for pair in pairs}
-    for form in theirs:
-        if (probe := form.told.probe) and form.run_id not in paired:
-            there[form.measured].append((probe.value, form))
-    for forms in there.values():
-        forms.sort(key=itemgetter(0))
+    there = _by_place(form for form in theirs if form.run_id not in paired)
     found = [
         AgreeingPair(one, other, digits)
         for one in others
@@ -367,11 +449,26 @@ def pairs_of(ours: Sequence[Form], theirs: Sequence[Form]) -> list[AgreeingPair]
     return pairs
 
 
+def _by_place(forms: Iterable[Form]) -> Mapping[object, list[tuple[float, Form]]]:
+    """Return forms with their probes, in the order of these, by where they were measured."""
+    there: dict[object, list[tuple[float, Form]]] = defaultdict(list)
+    for form in forms:
+        if probe := form.told.probe:
+            there[form.measured].append((probe.value, form))
+    for of_place in there.values():
+        of_place.sort(key=itemgetter(0))
+    return there
+
+
 def _near(probe: Probe | None, forms: Sequence[tuple[float, Form]]) -> Iterator[Form]:
     """Yield forms, which are in the order of their probes, whose probe may be another print of this one."""
-    for lowest, highest in spans_of_prints(probe) if probe and forms else ():
-        start = bisect_left(forms, lowest, key=itemgetter(0))
-        yield from (form for value, form in forms[start : start + _MAX_ALIKE] if value <= highest)
+    for span in spans_of_prints(probe) if probe and forms else ():
+        yield from _within(span, forms, _MAX_ALIKE)
+
+
+def _within(span: tuple[float, float], forms: Sequence[tuple[float, Form]], most: int) -> Iterator[Form]:
+    start = bisect_left(forms, span[0], key=itemgetter(0))
+    yield from (form for value, form in forms[start : start + most] if value <= span[1])
 
 
 def proven_of(

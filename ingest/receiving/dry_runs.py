@@ -13,7 +13,7 @@ from ingest.errors import FileRefusedError
 from ingest.models import RawFile, Upload
 from ingest.queries import RunCopy, RunSummary, run_summaries
 from ingest.receiving.arrivals import Arrival, clean_file_name
-from ingest.receiving.copies import Form, Repeat, repeats_among
+from ingest.receiving.copies import Form, Repeat, forms_of, repeats_among
 from ingest.receiving.imports import joined
 from ingest.receiving.parsing import REFUSALS, errors_of, understand_arrival
 from ingest.receiving.reception import known_uploads
@@ -49,7 +49,10 @@ def dry_run(project: Project, arrival: Arrival) -> DryRun:
         except REFUSALS as error:
             raise FileRefusedError(errors_of(error)) from None
         runs = run_summaries(upload)
-        repeats = [(forms, _own(forms, upload)) for forms in repeats_among({upload.pk: recorded})]
+        keys = [record.key for record in recorded.records]
+        stored = dict(zip(keys, recorded.run_ids, strict=True))
+        own = forms_of([upload.pk] * len(keys), recorded.places, recorded.records, stored=stored)
+        repeats = [(forms, _own(forms, upload)) for forms in repeats_among(own)]
         kept = {own.run_id: forms[0] for forms, own in repeats if own is not forms[0]}
         replaced = sorted({forms[1].upload_id for forms, own in repeats if own is forms[0]})
     return DryRun(

@@ -23,7 +23,7 @@ from ingest.models import Companion, RawFile, Upload
 from ingest.queries import summaries_of
 from ingest.receiving.arrivals import Arrival, Identity, clean_file_name
 from ingest.receiving.bound_hardware import of_bound_token
-from ingest.receiving.copies import RepeatsError, repeats_among, same_and_twin
+from ingest.receiving.copies import RepeatsError, refuse_repeats, same_and_twin
 from ingest.receiving.imports import (
     IMPORT_TASK,
     Received,
@@ -279,9 +279,7 @@ def _record(
     }
     if not records:
         return {}
-    recorded = record_new_uploads(project, records, quiet=quiet)
-    if repeats_among(recorded):
-        raise RepeatsError
+    recorded = record_new_uploads(project, records, quiet=quiet, check=refuse_repeats)
     warned = [upload for upload in uploads if upload.pk in recorded and recorded[upload.pk].warnings]
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)

@@ -139,9 +139,9 @@ def test_a_table_gives_a_run_for_every_cell(api):
 
 def test_a_large_upload_takes_as_many_statements_as_a_small_one(api, django_assert_num_queries):
     send(api, a_table(1), hardware="box")
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         assert len(send(api, a_table(2, start=3000), hardware="box").json()["runs"]) == 2
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         assert len(send(api, a_table(300, start=5000), hardware="box").json()["runs"]) == 300
 
 

@@ -52,7 +52,7 @@ def exact(number, *, start=0):
 
 def rows_that_are_found(queries):
     """How many rows the statement fetched that looks for runs with the same figure."""
-    [sql] = [one["sql"] for one in queries.captured_queries if "AS wanted (run_id" in one["sql"]]
+    [sql] = [one["sql"] for one in queries.captured_queries if "AS wanted (upload_id" in one["sql"]]
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT coalesce(sum(cardinality(found.at)), 0) FROM ({sql}) found (own, other, at, id)"
