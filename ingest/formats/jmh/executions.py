@@ -1,15 +1,13 @@
-"""One execution of JMH in its text: the benchmarks as they ran, and the table that sums them up."""
+"""The executions of JMH in a text: the benchmarks as they ran, and the tables that sum them up."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ingest.formats.jmh.columns import Key, key_of
 from ingest.formats.jmh.header import JmhHeader, parameters_of
 from ingest.formats.jmh.numbers import measured
-from ingest.formats.jmh.places import Part
 from ingest.formats.jmh.results import (
     PERCENTILES,
     Result,
@@ -20,8 +18,9 @@ from ingest.formats.jmh.results import (
     score_scale,
     workload_name,
 )
-from ingest.formats.jmh.score_table import BenchmarkRows, ScoreTable, warnings_of
-from ingest.formats.report import Fact, FormatError, listed
+from ingest.formats.jmh.score_table import BenchmarkRows, Key, ScoreTable, key_of, warnings_of
+from ingest.formats.places import CONFIGURATION, decision, kind_of, names_of
+from ingest.formats.report import FormatError, listed
 
 _RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?\s*:(.*)')
 _PERCENTILE = re.compile(r"(?:p\( *([0-9]{1,3}[.,][0-9]{1,9})\)|(max)) = (.*)")
@@ -102,38 +101,40 @@ class BenchmarkBlock:
                 if percentile in PERCENTILES and number:
                     self.secondary[score_percentile(percentile)] = number
 
-    def result(self, score: Score) -> Result:
-        forks: dict[str, Fact] = {} if self.forks is None else {"forks": self.forks}
-        return Result(
+    @property
+    def result(self) -> Result | None:
+        return self.score and Result(
             benchmark=self.benchmark,
             params=self.params,
             mode=self.mode,
-            score=score,
+            score=self.score,
             threads=self.header.threads,
             secondary=self.secondary,
-            options={**forks, **self.header.options},
+            options={**({} if self.forks is None else {"forks": self.forks}), **self.header.options},
             environment=self.header.environment,
             iterations=tuple(self.iterations),
         )
 
 
+@dataclass(slots=True, eq=False)
 class Execution:
     """The benchmarks of one execution of JMH, and the table that sums them up; or one of both.
 
     ``headings`` and ``caption`` are what stands above it in a document. ``is_excerpt``: the document shows it
     within code, so that what is missing was left out on purpose. ``header`` is one that the document shows by
-    itself, and holds for a table without output. ``unmatched`` are the rows of no benchmark that ran here.
+    itself, and holds for a table without output. ``unmatched`` are the rows of no benchmark that ran here,
+    ``results`` what was measured.
     """
 
-    def __init__(self) -> None:
-        self.headings: tuple[str, ...] = ()
-        self.caption = ""
-        self.is_excerpt = False
-        self.header: JmhHeader | None = None
-        self.blocks: list[BenchmarkBlock] = []
-        self.table: ScoreTable | None = None
-        self.unmatched: list[BenchmarkRows] = []
-        self.is_complete = False
+    headings: tuple[str, ...] = ()
+    caption: str = ""
+    is_excerpt: bool = False
+    header: JmhHeader | None = None
+    blocks: list[BenchmarkBlock] = field(default_factory=list)
+    table: ScoreTable | None = None
+    unmatched: list[BenchmarkRows] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    is_complete: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -141,8 +142,11 @@ class Execution:
 
     @property
     def is_bare(self) -> bool:
-        """Return whether it is a table alone."""
-        return self.table is not None and not self.blocks
+        """Return whether there are only figures: a table, or results without a header."""
+        return all(block.is_headless for block in self.blocks)
+
+    def workloads(self) -> set[tuple[str, int | None]]:
+        return {(result.workload, result.threads) for result in self.results}
 
     def finish(self) -> int:
         """Read the table, which shortens the names, and find its rows for each benchmark that ran.
@@ -164,6 +168,8 @@ class Execution:
             block.read_results()
         matched = {id(block.rows) for block in self.blocks}
         self.unmatched = [rows for rows in benchmarks if id(rows) not in matched]
+        measured = [block.result for block in self.blocks] + [rows.result for rows in self.unmatched]
+        self.results = [self._with_header(result) for result in measured if result]
         return len(benchmarks)
 
     def _match(self, benchmarks: Sequence[BenchmarkRows]) -> None:
@@ -174,7 +180,7 @@ class Execution:
             waiting.setdefault((_last_names(name), params, mode), []).append(rows)
         for block in self.blocks:
             block.params = parameters_of(block.parameters, frozenset(columns.params if columns else ()))
-            mode = block.mode if columns and columns.mode >= 0 else None
+            mode = block.mode if columns and "mode" in columns.places else None
             candidates = waiting.get(key_of(_last_names(block.benchmark), block.params, mode), [])
             places = (
                 place
@@ -184,21 +190,8 @@ class Execution:
             if (block.results or not block.failure) and (place := next(places, None)) is not None:
                 block.rows = candidates.pop(place)
 
-    def part(self) -> Part:
-        line = self.table.line if self.table else self.blocks[0].line if self.blocks else 0
-        is_bare = all(block.is_headless for block in self.blocks)
-        return Part(line, self.headings, self.caption, is_bare, list(self._results()))
-
-    def _results(self) -> Iterator[Result]:
-        for block in self.blocks:
-            if score := block.score:
-                yield block.result(score)
-        for rows in self.unmatched:
-            if result := rows.result:
-                yield self._with_header(result)
-
     def _with_header(self, result: Result) -> Result:
-        if not (self.is_bare and self.header):
+        if self.blocks or not self.header:
             return result
         threads = self.header.threads if result.threads is None else result.threads
         return result._replace(
@@ -262,3 +255,76 @@ def _may_be_called(benchmark: str, name: str) -> bool:
         return True
     whole, short = benchmark.split("."), name.split(".")
     return len(whole) == len(short) and all(map(str.startswith, whole, short))
+
+
+def told_apart(executions: Sequence[Execution]) -> tuple[list[Result], list[str]]:
+    """Return all results, each with its place where it needs one, and what was decided.
+
+    A table that only repeats figures above it is left out. Of the rest, the results of one benchmark in
+    several places are no repetitions: the headings of the tables, or what else stands above them, tell them
+    apart, as versions, thread counts or configurations. Outputs of JMH one after the other are repetitions.
+    """
+    kept, warnings = _without_copies(executions)
+    seen: dict[tuple[str, int | None], list[Execution]] = defaultdict(list)
+    for execution in kept:
+        for workload in execution.workloads():
+            seen[workload].append(execution)
+    is_needed = any(len(places) > 1 and any(place.is_bare for place in places) for places in seen.values())
+    names = names_of(kept, nameless="table") if is_needed else [""] * len(kept)
+    are_threads_open = all(result.threads is None for execution in kept for result in execution.results)
+    kind, meanings = kind_of(names, may_be_threads=are_threads_open)
+    is_said = is_needed and kind != CONFIGURATION
+    if is_needed:
+        warnings.append(decision("the same benchmarks stand in several places", names, kept, kind))
+    results = []
+    for name, meaning, execution in zip(names, meanings, kept, strict=True):
+        # A caption that tells the results apart is among the headings, where 'map' finds it.
+        is_heading = is_said and name not in execution.headings
+        results += [
+            result._replace(
+                headings=(*execution.headings, name) if is_heading else execution.headings,
+                place=name,
+                is_said=is_said,
+                product=meaning.product,
+                version=meaning.version,
+                threads=meaning.threads or result.threads,
+            )
+            for result in execution.results
+        ]
+    return results, warnings
+
+
+def _without_copies(executions: Sequence[Execution]) -> tuple[list[Execution], list[str]]:
+    """Return those with results, without tables of which every row stands above with the same figures."""
+    known: dict[object, list[tuple[Result, int]]] = defaultdict(list)
+    kept: list[Execution] = []
+    warnings: list[str] = []
+    for execution in executions:
+        line = execution.table.line if execution.table else 0
+        originals = [_line_of_original(result, known) for result in execution.results]
+        if execution.is_bare and originals and all(originals):
+            first = min(filter(None, originals))
+            warnings.append(
+                f"the table in line {line} repeats figures of the one in line {first}: "
+                "they are not counted again"
+            )
+        elif execution.results:
+            kept.append(execution)
+            for result in execution.results:
+                known[_figures(result)].append((result, line or execution.blocks[0].line))
+    return kept, warnings
+
+
+def _figures(result: Result) -> object:
+    name = result.benchmark.rpartition(".")[2]
+    return key_of(name, result.params, result.mode), result.threads, result.score
+
+
+def _line_of_original(result: Result, known: Mapping[object, Sequence[tuple[Result, int]]]) -> int | None:
+    """Return where a result with the same figures stands, whose name may be longer or shorter."""
+    for other, line in known.get(_figures(result), ()):
+        long, short = sorted((other.benchmark, result.benchmark), key=len, reverse=True)
+        is_same = long == short or long.endswith(f".{short}")
+        if is_same and result.secondary.items() <= other.secondary.items():
+            return line
+    return None

@@ -1,17 +1,19 @@
 """JMH's CSV and SCSV, as ``-rf csv`` and ``-rf scsv`` write them: a line for each result, primary or not."""
 
 import re
-from collections.abc import Sequence
 
 from ingest.formats.cells import separated_cells
-from ingest.formats.jmh.columns import CSV_HEAD, Columns, columns_of
 from ingest.formats.jmh.results import NOT_APPLICABLE, report_of
-from ingest.formats.jmh.score_table import ScoreTable, warnings_of
+from ingest.formats.jmh.score_table import ScoreTable, columns_of, warnings_of
 from ingest.formats.outputs import quoted, whole_lines
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 
-_NO_HEAD = "the first line does not name the columns of JMH's CSV"
+_HEAD = re.compile(
+    r'\s*"?Benchmark"?(?P<separator>[,;\t])"?Mode"?(?P=separator)"?Threads"?(?P=separator)"?Samples"?'
+    r'(?P=separator)"?(?:Score|Mean)"?(?P=separator)"?(?:Score|Mean) Error \(99[.,]9%\)"?'
+    r'(?P=separator)"?Unit"?(?:(?P=separator).*)?'
+)
 _PROBLEM = "the line cannot be split into cells:"
 # A last cell in quotes is all there.
 _WHOLE_LINE = re.compile(r'.*[^,;\t]"')
@@ -19,7 +21,7 @@ _WHOLE_LINE = re.compile(r'.*[^,;\t]"')
 
 def recognise(head: bytes) -> bool:
     first = head.lstrip().partition(b"\n")[0].partition(b"\r")[0]
-    return CSV_HEAD.fullmatch(first.decode("utf-8", "replace")) is not None
+    return _HEAD.fullmatch(first.decode("utf-8", "replace")) is not None
 
 
 def parse(source: Source) -> ParsedReport:
@@ -28,8 +30,25 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError, with the line, for lines that JMH does not write and where nothing was measured.
     """
     lines, warnings = whole_lines(source, closing=None if b"Param: " in source.head else _WHOLE_LINE)
-    tables = _tables(source, lines)
-    for table in tables:
+    first, head = next((line for line in enumerate(lines, start=1) if line[1].strip()), (1, ""))
+    separator = match["separator"] if (match := _HEAD.fullmatch(head)) else ","
+    source.limits.check("cells", len(lines) * len(head.split(separator)))
+    # One for each file that is put in here.
+    tables: list[ScoreTable] = []
+    for line, cells in separated_cells(lines[first - 1 :], separator, first, _PROBLEM):
+        if not tables or (cells[0] == "Benchmark" and _HEAD.fullmatch(separator.join(cells))):
+            columns = columns_of(cells)
+            if columns is None or columns.unread or len(set(cells)) < len(cells):
+                raise FormatError("the line does not name the columns of JMH's CSV", line)
+            tables.append(ScoreTable(line, columns))
+            continue
+        table = tables[-1]
+        row = table.columns.row(cells) if len(cells) == table.columns.width else None
+        if row is None:
+            problem = f"no row for the columns in line {table.line}: {quoted(separator.join(cells))}"
+            raise FormatError(problem, line)
+        table.rows.append((line, row))
+    for table in (table for table in tables if table.columns.params):
         _leave_out_empty_parameters(table)
     benchmarks = [benchmark for table in tables for benchmark in table.benchmarks()]
     results = [result for benchmark in benchmarks if (result := benchmark.result)]
@@ -40,45 +59,8 @@ def parse(source: Source) -> ParsedReport:
     return report_of(results, [*warnings, *warnings_of(benchmarks)])
 
 
-def _tables(source: Source, lines: Sequence[str]) -> list[ScoreTable]:
-    """Return the table of each file that is put in here."""
-    first, head = next((line for line in enumerate(lines, start=1) if line[1].strip()), (1, ""))
-    match = CSV_HEAD.fullmatch(head)
-    if not match:
-        if lines:
-            raise FormatError(_NO_HEAD, first)
-        return []
-    separator = match["separator"]
-    source.limits.check("cells", len(lines) * len(head.split(separator)))
-    tables: list[ScoreTable] = []
-    for line, cells in separated_cells(lines[first - 1 :], separator, first, _PROBLEM):
-        if cells[0] == "Benchmark" and CSV_HEAD.fullmatch(separator.join(cells)):
-            tables.append(ScoreTable(line, _columns(cells, line)))
-            continue
-        if not tables:
-            # A quote that is not closed takes in the lines below the head.
-            raise FormatError(_NO_HEAD, first)
-        columns = tables[-1].columns
-        row = columns.row(cells) if len(cells) == columns.width else None
-        if row is None:
-            raise FormatError(
-                f"no row for the columns in line {tables[-1].line}: {quoted(separator.join(cells))}", line
-            )
-        tables[-1].rows.append((line, row))
-    return tables
-
-
-def _columns(cells: Sequence[str], line: int) -> Columns:
-    columns = columns_of(cells)
-    if columns is None or columns.unread or len(set(cells)) < len(cells):
-        raise FormatError("the columns after 'Unit' are not the parameters of benchmarks", line)
-    return columns
-
-
 def _leave_out_empty_parameters(table: ScoreTable) -> None:
     """Leave out the parameters that a benchmark does not have: their cells are empty in all of its rows."""
-    if not table.columns.params:
-        return
     given = {(row.benchmark, name) for _, row in table.rows for name, value in row.params.items() if value}
     for place, (line, row) in enumerate(table.rows):
         params = {

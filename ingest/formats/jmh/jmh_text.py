@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ingest.formats.documents import BlockKind, DocumentBlock, blocks_of_head, document_blocks, plain_text
-from ingest.formats.jmh.columns import ScoreRow, columns_of
-from ingest.formats.jmh.executions import BenchmarkBlock, BenchmarkFailure, Execution
+from ingest.formats.jmh.executions import BenchmarkBlock, BenchmarkFailure, Execution, told_apart
 from ingest.formats.jmh.header import JmhHeader, are_contradictory, header_of
-from ingest.formats.jmh.places import told_apart
 from ingest.formats.jmh.results import report_of
-from ingest.formats.jmh.score_table import ScoreTable, looks_like_a_row, table_at
+from ingest.formats.jmh.score_table import (
+    ScoreRow,
+    ScoreTable,
+    columns_of,
+    columns_of_line,
+    looks_like_a_row,
+)
 from ingest.formats.outputs import missing_line_end, quoted
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
@@ -43,13 +47,12 @@ _MAY_BEGIN_A_MARK = frozenset(" \t/*-[")
 _UNIT_OF_JMH = re.compile(r"(?<!\w)(?:[nuµμm]?s/op|[kKMG]?ops?/(?:[nuµμm]?s|sec|min))(?!\w)")
 
 _LINES_OF_A_RESULT = 3
-_LINES_TO_A_REASON = 5
 
 
 def recognise(head: bytes) -> bool:
-    lines = map(_unmarked, head.decode("utf-8", "replace").splitlines())
-    if any(line.startswith(_FIRST_LINES) or _RESULT_OF.match(line) or table_at(line, 1) for line in lines):
-        return True
+    for line in map(_unmarked, head.decode("utf-8", "replace").splitlines()):
+        if line.startswith(_FIRST_LINES) or _RESULT_OF.match(line) or columns_of_line(line):
+            return True
     tables = (part for part in blocks_of_head(head) if part.kind is BlockKind.TABLE)
     return any(columns_of(cells) for part in tables for _, cells in islice(part.rows(), 1))
 
@@ -61,7 +64,7 @@ def parse(source: Source) -> ParsedReport:
     off. Benchmarks that failed are warnings.
     """
     log = _Log(source)
-    results, notes = told_apart([execution.part() for execution in log.executions])
+    results, notes = told_apart(log.executions)
     if not results:
         raise log.refusal()
     log.executions[-1].refuse_a_cut(log.last_line)
@@ -121,22 +124,17 @@ class _Log:
         """Return why no benchmark was measured."""
         blocks = [block for execution in self.executions for block in execution.blocks]
         tables = [execution.table for execution in self.executions if execution.table]
-        for block in blocks:
-            if block.failure:
-                reason = f"{block.workload} failed: {block.failure.reason}"
-                return FormatError(f"no benchmark was measured; {reason}", block.failure.line)
-        if self._trouble:
-            return FormatError(f"no benchmark was measured: {self._trouble.reason}", self._trouble.line)
-        for rows in (rows for execution in self.executions for rows in execution.unmatched):
-            return FormatError(
-                f"no benchmark was measured; {rows.workload} was left out: {rows.problem}", rows.line
-            )
-        for number, line in (row for table in tables for row in table.others):
-            return FormatError(f"not a row of JMH's table: {quoted(line.strip())}", number)
-        for number, line in self._strays:
-            return FormatError(
-                f"no head names the columns of this row of JMH: {quoted(line.strip())}", number
-            )
+        unmatched = [rows for execution in self.executions for rows in execution.unmatched]
+        others = [row for table in tables for row in table.others]
+        reasons = [
+            *((at.failure.line, f"{at.workload} failed: {at.failure.reason}") for at in blocks if at.failure),
+            *([self._trouble] if self._trouble else ()),
+            *((rows.line, f"{rows.workload} was left out: {rows.problem}") for rows in unmatched),
+            *((line, f"this is no row of its table: {quoted(text)}") for line, text in others),
+            *((line, f"no head names the columns of the row {quoted(text)}") for line, text in self._strays),
+        ]
+        for line, reason in reasons:
+            return FormatError(f"no benchmark was measured; {reason}", line)
         benchmark = blocks[-1].workload if blocks else "a benchmark"
         return FormatError(
             f"no score of {benchmark}; did JMH finish? Send the table that it prints at its end, or "
@@ -149,7 +147,7 @@ class _Log:
             more = f"; so are {len(self._strays) - 1} more lines" if len(self._strays) > 1 else ""
             yield (
                 f"line {number} looks like a row of JMH, but no head above it names its columns, and it was "
-                f"not read: {quoted(line.strip())}{more}"
+                f"not read: {quoted(line)}{more}"
             )
 
     def _read_part(self, part: DocumentBlock) -> None:
@@ -217,10 +215,10 @@ class _Log:
             self._failed_at = number
         elif line.startswith(_TROUBLES):
             self._fail(number, line)
-        elif table := table_at(line, number):
-            self._begin_table(table)
+        elif columns := columns_of_line(line):
+            self._begin_table(ScoreTable(number, columns))
         elif looks_like_a_row(line, of_no_table=True):
-            self._strays.append((number, line))
+            self._strays.append((number, line.strip()))
         elif any(map(str.isalnum, line)):
             self._text = line
 
@@ -292,21 +290,21 @@ class _Log:
         if not any(map(str.isalnum, line)):
             self._is_beside_row = False
             return False
-        is_bare = self.executions[-1].is_bare
-        if row := table.row_of(line):
+        is_bare = not self.executions[-1].blocks
+        if row := table.columns.row_of_line(line):
             if self._is_apart and is_bare and table.rows:
                 # A text between rows may tell them apart.
-                self._strays.append((number, line))
+                self._strays.append((number, line.strip()))
                 return True
             table.rows.append((number, row))
             self._is_beside_row = True
             return True
-        if line.startswith(("# ", *_TROUBLES)) or table_at(line, number):
+        if line.startswith(("# ", *_TROUBLES)) or columns_of_line(line):
             self._is_apart = True
             return False
         is_meant = looks_like_a_row(line)
         if is_meant or (self._is_beside_row and is_bare):
-            table.others.append((number, line))
+            table.others.append((number, line.strip()))
         else:
             self._is_apart = True
         self._is_beside_row = self._is_beside_row and is_meant
@@ -338,7 +336,7 @@ class _Log:
 
     def _read_cut(self, line: str, number: int) -> None:
         """Read the last line where it has no line end: what stands there may be half of it."""
-        self._end_table(self._table, self._table.row_of(line) if self._table else None, number)
+        self._end_table(self._table, self._table.columns.row_of_line(line) if self._table else None, number)
 
     def _end_table(self, table: ScoreTable | None, row: ScoreRow | None, number: int) -> None:
         last = f"line {number}, the last one, has no line end"
@@ -363,11 +361,7 @@ class _Log:
         """Take the next line that is not blank for the reason of a failure."""
         if line.strip():
             self._fail(number, line)
-        elif number == self._failed_at + _LINES_TO_A_REASON:
-            self._fail(number, "no reason is given")
-        else:
-            return
-        self._failed_at = 0
+            self._failed_at = 0
 
     def _fail(self, line: int, reason: str) -> None:
         """Note the first failure of a benchmark."""

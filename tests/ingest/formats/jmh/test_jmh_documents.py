@@ -74,7 +74,6 @@ SHAPES = {
     "unbreakable blanks": single_blanks(ROWS).replace(" ", "\u00a0"),
     "blank lines": aligned(ROWS).replace("\n", "\n\n"),
     "tabs": joined(ROWS, "\t"),
-    "commas": joined(ROWS, ","),
     "Markdown": markdown(ROWS),
     "Markdown with bold figures": markdown(ROWS, bold=True),
     "Markdown without the parentheses": markdown(ROWS, titles=("Benchmark", "size", *TITLES[2:])),
