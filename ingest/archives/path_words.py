@@ -3,7 +3,8 @@
     mysql/8.0.45/Tier12G_RW_16th.sysbench.txt
 
 says MySQL, 8.0.45, a configuration ``Tier12G``, ``oltp_read_write`` and 16 threads. Each word is a guess, for
-a person to confirm.
+a person to confirm. Fifteen rules guess at most: those here, one of the names that a project has, and in
+``path_guesses`` one of numbers that vary and one of controls.
 """
 
 import re
@@ -130,7 +131,7 @@ def workloads_in(texts: Iterable[str]) -> list[str]:
 def _found(path: str, known: Mapping[str, Sequence[str]]) -> Iterator[tuple[Word, int, int]]:
     """Yield words, the surest first, with where the texts begin and end that tell them."""
     spelled = {name: {one.lower(): one for one in names} for name, names in known.items()}
-    for rule in (*_rules_of(known), *_RULES):
+    for rule in (*_rules_of(known), *RULES):
         for found in chain.from_iterable(one.finditer(path) for one in rule.expressions):
             values = rule.meaning(found)
             if values is None:
@@ -160,6 +161,16 @@ def _alone(expression: str, *, behind: str = "(?![A-Za-z0-9])") -> re.Pattern[st
 
 def _either(words: Mapping[str, str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+def _product_with_version(found: re.Match[str]) -> dict[str, Any] | None:
+    """Read ``my8044``, ``pg-17`` and ``ps-8.0.44-35/``, each by the group that it has."""
+    groups = found.groupdict()
+    if "digits" in groups:
+        return _undotted(found)
+    if "major" in groups:
+        return _major(found)
+    return {"product": _BEFORE_A_VERSION[found["product"].lower()], "version": found["it"]}
 
 
 def _undotted(found: re.Match[str]) -> dict[str, Any] | None:
@@ -232,11 +243,13 @@ _POSTGRES: Final = "postgresql|postgres|pgsql|pg"
 _VERSION: Final = r"\d+(?:\.\d+){1,3}(?:-?(?:snapshot|ga|rc\d*|beta\d*|alpha\d*))?"
 _THREADS: Final = "threads?|thrds?|thr|th|clients?|conns?|connections?|users?|vus?"
 _REPETITION: Final = "repetition|repeat|rep|run|res|iteration|iter|trial|try|round|sample|attempt|pass|r"
+# Behind an ordinal: ``2nd run``.
+_COUNTED: Final = "run|round|try|pass|iteration"
 _GERMAN_DATE: Final = r"[0-3]\d\.[01]\d\.20\d\d"
 _DATE: Final = r"20\d\d(?P<gap>[-._]?)[01]\d(?P=gap)[0-3]\d"
 _CLOCK: Final = r"[0-2]\d(?P<colon>[-:.]?)[0-5]\d(?:(?P=colon)[0-5]\d)?"
 # The surest first.
-_RULES: Final = (
+RULES: Final = (
     _Rule(
         "started_at",
         "is a date",
@@ -268,20 +281,21 @@ _RULES: Final = (
             r"(?![A-Za-z0-9]|-[0-9a-f]{4}-)"
         ),
     ),
+    # A major version is not the beginning of a longer one. The folder of a build of Percona's has the number
+    # of its release behind the version.
     _Rule(
         "version",
-        "is a product with its version, without dots",
+        "is a product with its version",
         _alone(rf"(?P<it>(?P<product>{_either(_BEFORE_A_VERSION)})(?P<digits>\d{{2,6}})(?P<build>v\d)?)"),
-        meaning=_undotted,
-    ),
-    # The folder of a build of Percona's has the number of its release behind the version.
-    _Rule(
-        "version",
-        "is a product with its release",
         re.compile(
             r"(?<![A-Za-z0-9])(?P<product>percona-server|percona|ps|pxc)[-_]v?(?P<it>\d\.\d\.\d+-\d{1,2}(?:\.\d)?)(?=/)",
             re.IGNORECASE,
         ),
+        _alone(
+            rf"(?P<it>(?P<product>{_POSTGRES}|mysql|mariadb)[-_]?(?P<major>\d\d?(?:beta\d|rc\d|devel)?))",
+            behind=r"(?![A-Za-z0-9]|\.\d)",
+        ),
+        meaning=_product_with_version,
     ),
     _Rule(
         "product",
@@ -297,23 +311,20 @@ _RULES: Final = (
         meaning=_dotted,
     ),
     _Rule(
-        "version",
-        "is a product with its major version",
-        _alone(rf"(?P<it>(?P<product>{_POSTGRES}|mysql|mariadb)[-_]?(?P<major>\d\d?(?:beta\d|rc\d|devel)?))"),
-        meaning=_major,
+        "threads",
+        "is a number of threads, clients or connections",
+        _alone(
+            rf"(?P<it>\d+)[-_ ]?(?:{_THREADS}|t)",
+            behind=rf"(?![A-Za-z0-9]|[-_ ]?(?:{_COUNTED})(?![A-Za-z0-9]))",
+        ),
+        _alone(rf"(?:{_THREADS}|dop|concurrency|conc|nt|t|c)[-_=]?(?P<it>\d+)"),
     ),
     _Rule(
         "repetition",
         "is the number of a repetition",
-        _alone(r"(?P<it>\d+(?:st|nd|rd|th))[-_ ]?(?:run|round|try|pass|iteration)"),
+        _alone(rf"(?P<it>\d+(?:st|nd|rd|th))[-_ ]?(?:{_COUNTED})"),
+        _alone(rf"(?:{_REPETITION})[-_#=]?(?P<it>\d+)"),
     ),
-    _Rule(
-        "threads",
-        "is a number of threads, clients or connections",
-        _alone(rf"(?P<it>\d+)[-_ ]?(?:{_THREADS}|t)"),
-        _alone(rf"(?:{_THREADS}|dop|concurrency|conc|nt|t|c)[-_=]?(?P<it>\d+)"),
-    ),
-    _Rule("repetition", "is the number of a repetition", _alone(rf"(?:{_REPETITION})[-_#=]?(?P<it>\d+)")),
     _Rule("session", "is the number of a session", _alone(r"(?P<it>session[-_]?\d+)")),
     _Rule(
         "workload",

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.archives.path_guesses import OwnWords, propose
-from ingest.archives.path_words import words_in
+from ingest.archives.path_words import RULES, words_in
 from ingest.metadata.fields import FIELDS
 from ingest.metadata.path_patterns import ANY_FILE, PathMap, PathPattern
 from tests.ingest.formats.real_files import SHARED
@@ -127,6 +127,11 @@ def test_what_varies_between_names_is_a_field_and_what_they_share_stays(paths, p
     assert all(PathPattern.parse(pattern).match(path) for path in paths)
 
 
+def test_at_most_fifteen_rules_guess():
+    others = ("names of the project", "numbers that vary", "controls")
+    assert len(RULES) + len(others) <= 15
+
+
 @pytest.mark.parametrize(
     ("paths", "reasons"),
     [
@@ -143,8 +148,8 @@ def test_what_varies_between_names_is_a_field_and_what_they_share_stays(paths, p
         (
             [f"ma101114/{w}.run{n}.log" for w in ("reads", "writes") for n in (1, 2)],
             {
-                "product": "'ma101114' is a product with its version, without dots",
-                "version": "'ma101114' is a product with its version, without dots",
+                "product": "'ma101114' is a product with its version",
+                "version": "'ma101114' is a product with its version",
                 "workload": "parts like 'reads' vary, and no rule knows them",
                 "repetition": "'run1' is the number of a repetition",
             },

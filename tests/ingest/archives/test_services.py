@@ -525,7 +525,7 @@ def test_a_dry_run_without_a_pattern_proposes_one_and_says_why_and_it_can_be_sen
     files = {"my8044/a.t4.log": REPORT, "my8045/a.t4.log": OTHER}
     proposal = send(api, tar_of(files), dry_run="1", product=None, pattern=None).json()["proposal"]
     assert proposal["pattern"] == "{version}/a.t4.log"
-    assert proposal["reasons"]["version"] == "'my8044' is a product with its version, without dots"
+    assert proposal["reasons"]["version"] == "'my8044' is a product with its version"
     sent = {"pattern": proposal["pattern"], "path_map": json.dumps(proposal["path_map"])}
     told = send(api, tar_of(files), dry_run="1", product=None, **sent).json()
     assert {run["version"] for file in told["files"] for run in file["runs"]} == {"8.0.44", "8.0.45"}
