@@ -68,7 +68,7 @@ def _members(text: str) -> Sequence[tuple[str, str]]:
     """Return names and values of an object, nothing for one that is not of sysbench."""
     members = _MEMBER.findall(text)
     names = {name for name, _ in members}
-    is_report_json = names >= _REPORT_JSON.keys() and '"qps"' in text
+    is_report_json = names >= _REPORT_JSON.keys()
     return members if is_report_json or names >= _FIELDS_OF_A_HOOK else ()
 
 
@@ -164,10 +164,8 @@ class HookRun:
 
     def readings(self) -> Iterator[Reading]:
         """Yield the figures of the final report, or the means of the intervals where there is none."""
-        if self.runs_queries:
-            yield from (reading(metric, value) for metric, value in self.rates.items())
-        else:
-            yield reading("events_per_s", self.rates["tps"])
+        rates = self.rates if self.runs_queries else {"events_per_s": self.rates["tps"]}
+        yield from (reading(metric, value) for metric, value in rates.items())
         for metric in filter(self.final.__contains__, _LATENCIES):
             yield Reading(
                 self._percentile_metric if metric == PERCENTILE else metric, self.final[metric], "ms", LOWER
@@ -258,7 +256,7 @@ class HookRun:
         else:
             self.ticks.append(tuple(map(figures.get, _COLUMNS)))
 
-    def begins_another(self, kind: str, figures: Mapping[str, float], *, in_new_list: bool) -> bool:
+    def begins_another(self, kind: str, figures: Mapping[str, float] | None, *, in_new_list: bool) -> bool:
         """Return whether a token, with the figures of a report, is of the run behind this one."""
         if self.final:
             return kind in {"opened", "object", "unfinished", "header"}
@@ -292,7 +290,12 @@ def hook_runs(lines: Iterable[str], *, first_line: int = 1) -> list[HookRun]:
         line += text.count("\n", position, token.start())
         position = token.start()
         kind = token.lastgroup or ""
-        figures, error = _figures_or_error(token["object"], line)
+        figures: Mapping[str, float] | None = None
+        error: FormatError | None = None
+        try:
+            figures = _figures(token["object"] or "", line)
+        except FormatError as refused:
+            error = refused
         if runs[-1].begins_another(kind, figures, in_new_list=bool(opened)):
             runs[-1].opened = 0 if opened else runs[-1].opened
             runs.append(HookRun(opened or line, opened=opened))
@@ -316,10 +319,3 @@ def hook_runs(lines: Iterable[str], *, first_line: int = 1) -> list[HookRun]:
         if kind != "unfinished" or run.unfinished == line:
             run.last_line = line + token[0].count("\n")
     return [run for run in runs if run.has_begun]
-
-
-def _figures_or_error(text: str | None, line: int) -> tuple[Mapping[str, float], FormatError | None]:
-    try:
-        return (_figures(text, line) if text else {}), None
-    except FormatError as error:
-        return {}, error

@@ -50,7 +50,8 @@ _PLACE = re.compile(r"<(\w+)>")
 _WHOLE_NUMBERS = frozenset({"time_s", "threads", "queue_length", "concurrency"})
 _TIMED = re.compile(r"\[ *[0-9]\S{0,20} *+s? *+\] ?")
 _CHECKPOINT = "Checkpoint report:"
-_CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *+s? *+\] +{_CHECKPOINT}\s*")
+
+MAX_RANK = 100
 
 Row = tuple[float | None, ...]
 
@@ -74,8 +75,7 @@ def _shape(text: str) -> _Shape:
     return _Shape(tuple(_PLACE.findall(text)), re.compile(_PLACE.sub(number_of, text) + r"\s*"))
 
 
-_SHAPES = tuple(_shape(rf"\[ *<time_s> *s *\] ?{behind}") for behind in _BEHIND_THE_TIME)
-_SHAPE_OF_CSV = _shape(_CSV)
+_SHAPES = (*(_shape(rf"\[ *<time_s> *s *\] ?{behind}") for behind in _BEHIND_THE_TIME), _shape(_CSV))
 
 
 class IntervalLines:
@@ -97,38 +97,32 @@ class IntervalLines:
 
     def add(self, line: str, line_number: int) -> None:
         """Take a line. One that does not begin with a time is no interval line."""
-        if not any(self._take(line, shape) for shape in _SHAPES) and _TIMED.match(line):
+        for columns, pattern in _SHAPES:
+            if match := pattern.fullmatch(line):
+                self._lines.append((columns, tuple(map(float, match.groups()))))
+                return
+        if _TIMED.match(line):
             self.strange.append(line_number)
-
-    def add_csv(self, line: str) -> None:
-        """Take the line if it is one of report_csv."""
-        self._take(line, _SHAPE_OF_CSV)
-
-    def _take(self, line: str, shape: _Shape) -> bool:
-        if match := shape.pattern.fullmatch(line):
-            self._lines.append((shape.columns, tuple(map(float, match.groups()))))
-        return match is not None
 
     def table(self, rank: int) -> tuple[tuple[str, ...], tuple[Row, ...]]:
         """Return columns and rows. ``rank`` is that of the report, for lines that do not say theirs."""
-        columns = tuple(dict.fromkeys(name for cells in self._cells(rank) for name in cells))
-        return columns, tuple(tuple(map(cells.get, columns)) for cells in self._joined(rank))
+        columns = tuple(dict.fromkeys(name for cells in self._rows(rank) for name in cells))
+        return columns, tuple(tuple(map(cells.get, columns)) for cells in self._rows(rank))
 
-    def _cells(self, rank: int) -> Iterator[dict[str, float]]:
-        """Yield the rows by column; without the latency where its rank is none."""
+    def _rows(self, rank: int) -> Iterator[dict[str, float]]:
+        """Yield the rows by column, those of the queue joined to the ones of the same time before them.
+
+        They have no latency where its rank is none.
+        """
+        before: dict[str, float] = {}
         for columns, figures in self._lines:
             cells = dict(zip(columns, figures, strict=True))
             metric = _latency(int(cells.pop("rank", rank)))
-            yield {
+            cells = {
                 metric if name == "latency" else name: value
                 for name, value in cells.items()
                 if metric or name != "latency"
             }
-
-    def _joined(self, rank: int) -> Iterator[dict[str, float]]:
-        """Yield the rows, those of the queue joined to the ones of the same time before them."""
-        before: dict[str, float] = {}
-        for cells in self._cells(rank):
             if "queue_length" in cells and before.get("time_s") == cells["time_s"]:
                 before |= cells
                 continue
@@ -140,12 +134,12 @@ class IntervalLines:
 
 def is_checkpoint(line: str) -> bool:
     """Tell ``[ 2s ] Checkpoint report:`` from other lines."""
-    return _CHECKPOINT in line and _CHECKPOINT_AT.fullmatch(line) is not None
+    return line.rstrip().endswith(_CHECKPOINT) and _TIMED.match(line) is not None
 
 
 def _latency(rank: int) -> str:
     """Return the metric, empty where percentiles are off: the rank is 0 then, and the latency none."""
-    return percentile_metric(rank) if 1 <= rank <= 100 else ""
+    return percentile_metric(rank) if 1 <= rank <= MAX_RANK else ""
 
 
 def contradictions(run: ParsedRun, tables: Iterable[Intervals]) -> Iterator[str]:

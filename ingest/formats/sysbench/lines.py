@@ -269,7 +269,7 @@ class SysbenchOutput:
         elif block and OPERATIONS in block.headings and _SIZES.match(text):
             block.add(TRANSFERRED, text, line_number)
         elif block is None and text[0].isdigit() and text.count(",") == _COMMAS_OF_CSV:
-            self.interval_lines.add_csv(text)
+            self.interval_lines.add(text, line_number)
         elif name in (OPERATIONS, "Operations performed"):
             self._open(OPERATIONS, line_number).add(OPERATIONS, value, line_number)
 

@@ -8,6 +8,7 @@ from operator import itemgetter
 from benchdash.results.readings import Reading, percentile_metric, reading
 from ingest.formats.outputs import MAX_THREADS, Figure, in_order
 from ingest.formats.report import FormatError
+from ingest.formats.sysbench.interval_lines import MAX_RANK
 from ingest.formats.sysbench.lines import (
     CPU,
     EVENTS_OF_EACH,
@@ -59,10 +60,6 @@ class Clock:
     per_second: float
     error: float
 
-    @property
-    def seconds(self) -> float:
-        return self.count / self.per_second
-
     def rate(self, count: float) -> float:
         return self.per_second if count == self.count else count * self.per_second / self.count
 
@@ -84,23 +81,21 @@ class SysbenchReport:
         self.elapsed: Figure | None = None
         self.events: Figure | None = None
         self.event_rate: Figure | None = None
+        self._is_of_files_in_1_1 = (
+            THROUGHPUT in block.headings and not self.runs_queries and "read" in block.values
+        )
         self._read_totals()
+        self.duration_s = self.elapsed.value if self.elapsed else None
+        # In ms, with their lines.
         self.percentiles = self._percentiles()
+        # The rank of the first percentile, 0 where none was measured.
+        self.percentile = next(iter(self.percentiles), 0)
         self._rated = {
             name: block.figures(name, _COUNT_AND_RATE)
             for name, (text, _) in block.values.items()
             if text.endswith(")") and (SQL in self._headings or name == OPERATIONS)
         }
         self.clock = self._clock()
-
-    @property
-    def percentile(self) -> int:
-        """The rank of the first percentile, 0 where none was measured."""
-        return next(iter(self.percentiles), 0)
-
-    @property
-    def duration_s(self) -> float | None:
-        return self.elapsed.value if self.elapsed else None
 
     @property
     def test(self) -> str | None:
@@ -163,11 +158,13 @@ class SysbenchReport:
         if self.output.checkpoints:
             rest = "; total_time alone covers all of it" if self.covers_less_than_its_time else ""
             yield f"{self.output.checkpoint_note}{rest}"
-        elif elapsed and clock and abs(clock.seconds - elapsed.value) > 0.1 + 0.01 * clock.seconds:
-            yield (
-                f"the printed rates are those of {clock.seconds:.4g} s, "
-                f"but the total time is {elapsed.value:.4g} s (line {elapsed.line})"
-            )
+        elif elapsed and clock:
+            seconds = clock.count / clock.per_second
+            if abs(seconds - elapsed.value) > 0.1 + 0.01 * seconds:
+                yield (
+                    f"the printed rates are those of {seconds:.4g} s, "
+                    f"but the total time is {elapsed.value:.4g} s (line {elapsed.line})"
+                )
         if not self.output.version and self._headings <= {GENERAL, LATENCY, FAIRNESS}:
             yield (
                 f"the report in line {block.line} has only general statistics: if it was one of queries, "
@@ -176,16 +173,12 @@ class SysbenchReport:
         # fileio of 1.1 does not print the lines of fairness.
         if elapsed and TIME_OF_EACH not in block.values:
             yield f"the end of the report is missing after line {block.end}: '{FAIRNESS}:' is not complete"
-        for rank, (text, line) in self.percentiles.items():
-            if not self._is_measured(rank, text, line):
+        for rank, (time, line) in self.percentiles.items():
+            if rank > MAX_RANK or time >= _LONGEST_COUNTED_MS:
                 yield (
                     f"percentile {rank} was left out (line {line}): sysbench has none above 100, and counts "
                     "response times up to 100 s"
                 )
-
-    @property
-    def _is_of_files_in_1_1(self) -> bool:
-        return THROUGHPUT in self._headings and not self.runs_queries and "read" in self.block.values
 
     def _read_totals(self) -> None:
         """Raise FormatError where they are missing, or nothing was done."""
@@ -202,19 +195,16 @@ class SysbenchReport:
         if not self.events.value:
             raise FormatError("not one event was completed", self.events.line)
 
-    def _percentiles(self) -> dict[int, tuple[str, int]]:
+    def _percentiles(self) -> dict[int, tuple[float, int]]:
         """Return the printed percentiles. Raise FormatError where there is no line for them."""
         percentiles = {
-            int(match[1]): value
-            for name, value in self.block.values.items()
+            int(match[1]): (_milliseconds(text, line), line)
+            for name, (text, line) in self.block.values.items()
             if name.endswith("percentile") and (match := _PERCENTILE.fullmatch(name))
         }
         if not percentiles and self.block.values.get("percentile stats", ("", 0))[0] != "disabled":
             self.block.text("95th percentile")
         return percentiles
-
-    def _is_measured(self, rank: int, text: str, line: int) -> bool:
-        return rank <= 100 and _milliseconds(text, line) < _LONGEST_COUNTED_MS
 
     def _clock(self) -> Clock | None:
         """Return the least rounded figure of the report about its time.
@@ -308,9 +298,9 @@ class SysbenchReport:
                 "the least, average and highest latency are not in this order", block.text("avg")[1]
             )
         yield from (reading(f"latency_{name}", time) for name, time in times.items())
-        for rank, (text, line) in self.percentiles.items():
-            if self._is_measured(rank, text, line):
-                yield reading(percentile_metric(rank), _milliseconds(text, line))
+        for rank, (time, _) in self.percentiles.items():
+            if rank <= MAX_RANK and time < _LONGEST_COUNTED_MS:
+                yield reading(percentile_metric(rank), time)
         if _SUM_OF_OLD in block.values:
             text, line = block.text(_SUM_OF_OLD)
             yield reading("latency_sum", _milliseconds(f"{text.removesuffix('s')}s", line))

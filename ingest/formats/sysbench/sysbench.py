@@ -32,7 +32,7 @@ from ingest.formats.sysbench.command import (
     workload_of,
 )
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun
-from ingest.formats.sysbench.interval_lines import contradictions
+from ingest.formats.sysbench.interval_lines import MAX_RANK, contradictions
 from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, plain_line
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
@@ -60,7 +60,6 @@ _MAX_TITLE_LENGTH = 100
 
 _BUILT_IN_TESTS = frozenset({"cpu", "memory", "fileio", "threads", "mutex"})
 _FORCED = "forcing shutdown"
-_MAX_RANK = 100
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 
@@ -212,7 +211,7 @@ def _report_of_a_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> Ho
     report = output.hook_runs[0]
     report.check()
     rank = output.interval_lines.rank or options.get("percentile")
-    report.percentile = rank if type(rank) is int and 1 <= rank <= _MAX_RANK else None
+    report.percentile = rank if type(rank) is int and 1 <= rank <= MAX_RANK else None
     report.test = output.test or None
     return report
 
@@ -312,7 +311,7 @@ def _interval_tables(output: SysbenchOutput, key: str, rank: int) -> list[Interv
     if output.interval_lines:
         tables.append(Intervals(key, "sysbench", *output.interval_lines.table(rank)))
     elif len(output.hook_runs) == 1:
-        output.hook_runs[0].percentile = rank if rank <= _MAX_RANK else None
+        output.hook_runs[0].percentile = rank if rank <= MAX_RANK else None
         tables += output.hook_runs[0].intervals(key)
     if output.histogram:
         tables.append(Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram)))
