@@ -11,9 +11,9 @@ from benchdash.accounts.models import Project
 from benchdash.addresses import absolute
 from benchdash.alerts.incident_mails import confirmed_evidence, news_of, subject_of
 from benchdash.alerts.models import Alert, Subscription
+from benchdash.answers.incidents import ToldIncidentSerializer
 from benchdash.regressions.headlines import change_words, figure, levels, series_words
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import ServerVersion
 from benchdash.results.wording import NO_BREAK
 
 OPENED: Final = "opened"
@@ -81,50 +81,9 @@ def _envelope(event: str, project: Project, message: _Message, *, delivery: str)
 
 def _incident(incident: Incident, changed: Sequence[ChangePoint]) -> dict[str, Any]:
     """Return the incident in the words of the API."""
-    return {
-        "id": incident.pk,
-        "url": absolute("api:incident-detail", incident.pk),
-        "kind": incident.kind,
-        "status": incident.status,
-        "state": incident.state,
-        "product": incident.product.name if incident.product else None,
-        "branch": incident.branch,
-        "line": incident.line,
-        "hardware": incident.hardware.name if incident.hardware else None,
-        "from": _version(incident.since),
-        "to": _version(incident.until),
-        "change": incident.median,
-        "per_point": incident.per_point,
-        "worst": incident.worst,
-        "remaining": incident.remaining,
-        "metric": incident.metric,
-        "cause": incident.cause or None,
-        "series": len({one.series_id for one in changed}),
-        "of": incident.looked_at,
-        "started_at": incident.started_at.isoformat(),
-        "confirmed_at": incident.confirmed_at.isoformat() if incident.confirmed_at else None,
-        "changed": [_changed(one) for one in changed[:MAX_SERIES]],
-    }
-
-
-def _version(version: ServerVersion | None) -> str | None:
-    return (version.commit or version.version) if version else None
-
-
-def _changed(change_point: ChangePoint) -> dict[str, Any]:
-    series = change_point.series
-    return {
-        "series": series.pk,
-        "workload": series.workload.name,
-        "threads": series.threads,
-        "metric": series.metric,
-        "unit": series.unit,
-        "hardware": series.hardware.name,
-        "before": change_point.before,
-        "after": change_point.after,
-        "change": change_point.change,
-        "confidence": change_point.confidence,
-    }
+    told: Any = incident
+    told.series_count, told.changed = len({one.series_id for one in changed}), changed[:MAX_SERIES]
+    return ToldIncidentSerializer(told).data
 
 
 def _title(incident: Incident, changed: Sequence[ChangePoint]) -> str:

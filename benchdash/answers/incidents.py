@@ -1,6 +1,8 @@
 """Incidents with their change points and comments."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
 
 from django.utils.functional import cached_property
 from drf_spectacular.utils import extend_schema_field
@@ -15,6 +17,8 @@ from benchdash.regressions.links import bug_url, compare_url
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, what_changed
 from benchdash.regressions.ranges import range_of
+
+AnyField = serializers.Field[Any, Any, Any, Any]
 
 
 class VersionReferenceSerializer(serializers.Serializer[Any]):
@@ -170,7 +174,7 @@ class IncidentSerializer(serializers.Serializer[Any]):
     silence = SilenceSerializer(allow_null=True, default=None)
     change_points = ChangePointSerializer(many=True)
 
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, AnyField]:
         # "from" cannot be the name of an attribute.
         ends = {
             "from": _EndField(source="since", allow_null=True),
@@ -301,3 +305,48 @@ class IncidentDetailSerializer(IncidentSerializer):
     @cached_property
     def _read(self) -> dict[int, list[ChangePoint]]:
         return {}
+
+
+# --- what webhooks are sent -------------------------------------------------------------------------------
+
+_TOLD: Final = (
+    *("id", "url", "kind", "status", "state", "product", "branch", "line", "hardware", "from", "to"),
+    *("change", "per_point", "worst", "remaining", "metric", "cause", "series", "of"),
+    *("started_at", "confirmed_at", "changed"),
+)
+_CHANGED: Final = (
+    *("series", "workload", "threads", "metric", "unit", "hardware"),
+    *("before", "after", "change", "confidence"),
+)
+
+
+class _IsoField(serializers.DateTimeField):
+    """A time as Python writes it: ``+00:00`` for UTC, where answers have ``Z``."""
+
+    def to_representation(self, value: datetime | None) -> str | None:  # type: ignore[override]
+        return value.isoformat() if value else None
+
+
+def _sent(fields: Mapping[str, AnyField], names: Sequence[str]) -> dict[str, AnyField]:
+    """Choose the fields of an answer that are sent, each of them always."""
+    for name in names:
+        fields[name].read_only, fields[name].required = False, True
+    return {name: fields[name] for name in names}
+
+
+class _ChangedSerializer(ChangePointSerializer):
+    """``before`` and ``after`` are levels in the unit of the series; ``change`` is after / before - 1."""
+
+    def get_fields(self) -> dict[str, AnyField]:
+        return _sent(super().get_fields(), _CHANGED)
+
+
+class ToldIncidentSerializer(IncidentSerializer):
+    """The incident as ``/api/v1/incidents/`` has it; ``changed`` are the series that moved most."""
+
+    started_at = _IsoField()
+    confirmed_at = _IsoField(allow_null=True)
+    changed = _ChangedSerializer(many=True)
+
+    def get_fields(self) -> dict[str, AnyField]:
+        return _sent(super().get_fields(), _TOLD)

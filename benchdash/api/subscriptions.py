@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.payloads import EVENTS
-from benchdash.answers.fields import CountField
+from benchdash.answers.incidents import ToldIncidentSerializer
 from benchdash.regressions.models import Incident
 
 
@@ -74,49 +74,6 @@ class TestDeliverySerializer(serializers.Serializer[Any]):
     answer = serializers.CharField()
 
 
-class _ChangedSerializer(serializers.Serializer[Any]):
-    series = serializers.IntegerField()
-    workload = serializers.CharField()
-    threads = CountField()
-    metric = serializers.CharField()
-    unit = serializers.CharField()
-    hardware = serializers.CharField()
-    before = serializers.FloatField()
-    after = serializers.FloatField()
-    change = serializers.FloatField(allow_null=True)
-    confidence = serializers.FloatField(allow_null=True)
-
-
-class _ToldIncidentSerializer(serializers.Serializer[Any]):
-    """The incident as ``/api/v1/incidents/`` has it; ``changed`` are the series that moved most."""
-
-    id = serializers.IntegerField()
-    url = serializers.CharField()
-    kind = serializers.ChoiceField(choices=Incident.Kind.choices)
-    status = serializers.ChoiceField(choices=Incident.Status.choices)
-    state = serializers.ChoiceField(choices=Incident.State.choices)
-    product = serializers.CharField(allow_null=True)
-    branch = serializers.CharField(allow_blank=True)
-    line = serializers.CharField(allow_blank=True)
-    hardware = serializers.CharField(allow_null=True)
-    to = serializers.CharField(allow_null=True)
-    change = serializers.FloatField(allow_null=True)
-    per_point = serializers.FloatField(allow_null=True)
-    worst = serializers.FloatField(allow_null=True)
-    remaining = serializers.FloatField(allow_null=True)
-    metric = serializers.CharField(allow_blank=True)
-    cause = serializers.CharField(allow_null=True)
-    series = serializers.IntegerField()
-    of = serializers.IntegerField()
-    started_at = serializers.DateTimeField()
-    confirmed_at = serializers.DateTimeField(allow_null=True)
-    changed = _ChangedSerializer(many=True)
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        # "from" cannot be the name of an attribute.
-        return {**super().get_fields(), "from": serializers.CharField(allow_null=True)}
-
-
 class _ToldProjectSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
     name = serializers.CharField()
@@ -136,4 +93,4 @@ class DeliverySerializer(serializers.Serializer[Any]):
     news = serializers.CharField(allow_blank=True)
     page = serializers.CharField()
     project = _ToldProjectSerializer()
-    incident = _ToldIncidentSerializer(allow_null=True)
+    incident = ToldIncidentSerializer(allow_null=True)
