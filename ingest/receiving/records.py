@@ -134,8 +134,7 @@ class _Decision:
         """Return the record of a run. ``facts`` are those of the file, masked."""
         check_budget()
         started_at = self._value(run, "started_at")
-        switches = {**self.meta.switches, **run.settings}
-        content = self.content.switched(switches) if switches else self.content
+        content = self.content.switched({**self.meta.switches, **run.settings})
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
         measured = {
             name: value for name, value in options.items() if isinstance(value, float) or name in _MEASURED
