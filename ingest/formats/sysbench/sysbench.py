@@ -33,7 +33,7 @@ from ingest.formats.sysbench.command import (
 )
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun
 from ingest.formats.sysbench.interval_lines import MAX_RANK, contradictions
-from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, plain_line
+from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, number, plain_line
 from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
@@ -255,9 +255,10 @@ def _threads_of_header(output: SysbenchOutput) -> int | None:
     if "threads" not in output.header:
         return None
     text, line = output.header["threads"]
-    if not (text.isdecimal() and 1 <= int(text[:8]) <= MAX_THREADS):
+    threads = number(text, line)
+    if not (threads.is_integer() and 1 <= threads <= MAX_THREADS):
         raise FormatError(f"{text} is not a number of threads", line)
-    return int(text)
+    return int(threads)
 
 
 def _is_of_another_run(

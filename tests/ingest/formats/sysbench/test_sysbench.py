@@ -172,6 +172,13 @@ FATAL = "FATAL: no login with password=geheim at mysql://me:geheim@db/ token: ge
     [
         ("4.16", "18446744073709.55", 31, "18446744073709.55 is too large to have been measured"),
         ("of threads: 4", "of threads: 0", 4, "0 is not a number of threads"),
+        ("of threads: 4", "of threads: ١", 4, "'١' is not a number that sysbench measures"),
+        (
+            "of threads: 4",
+            "of threads: password=geheim",
+            4,
+            "'password=***' is not a number that sysbench measures",
+        ),
         ("of threads: 4", "of threads: 1.5", 4, "1.5 is not a number of threads"),
         ("of threads: 4", "of threads: 4000000", 4, "4000000 is not a number of threads"),
         ("events:              1156", "events: 0", 28, "not one event was completed"),
