@@ -1,7 +1,10 @@
 """Any answer as plain text, for those who read no structure: lines, and tables in Markdown."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+# Six digits tell no more than whole numbers from here on.
+_MAX_SHORT: Final = 1e6
 
 
 def text_of(answer: Mapping[str, Any]) -> str:
@@ -71,7 +74,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        text = f"{value:.6g}"
+        text = f"{value:.6g}" if abs(value) < _MAX_SHORT else f"{value:.0f}"
         # Rounding makes nothing certain that is nearly so.
         return repr(value) if float(text).is_integer() and not value.is_integer() else text
     if isinstance(value, list):
