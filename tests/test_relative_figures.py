@@ -149,7 +149,13 @@ def test_numbers_of_answers_have_two_decimals_and_no_interval(measured, stranger
     assert [one for one in numbers_of(exact) if one != round(one, 2)]
 
 
-PAGES = ["compare/", "compare/?values=relative", "compare/matrix/?values=both", "compare/curves/"]
+PAGES = [
+    "compare/matrix/?values=both",
+    "compare/matrix/?open=each",
+    "compare/matrix/?open=each&drawn=relative&charts=percentiles",
+    "compare/matrix/?open=all",
+    "compare/matrix/?open=all&threads=8",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -40,8 +40,6 @@ SHOWN = {
     "api:workload-list",
     "dashboard:article",
     "dashboard:articles",
-    "dashboard:compare",
-    "dashboard:curves",
     "dashboard:home",
     "dashboard:matrix",
     "dashboard:sweep",
@@ -125,14 +123,15 @@ def test_no_form_of_the_matrix_has_an_absolute_figure(world, query):
     assert figures_in(member.get(address).content.decode())
 
 
-@pytest.mark.parametrize("query", ["", "&view=plane&values=own&fit=usl"])
-def test_curves_have_ratios_alone(world, query):
+@pytest.mark.parametrize("query", ["open=each", "open=all", "open=each&charts=percentiles&drawn=relative"])
+def test_open_rows_have_ratios_alone(world, query):
     for threads, value in ((64, 100), (128, 101)):
         series = make_series([value * SCALE, value * SCALE * 2], project=world.project, threads=threads)
     versions = series.measurements.values_list("run__version", flat=True)
-    address = f"/p/{SLUG}/compare/curves/?{'&'.join(f'v={pk}' for pk in versions)}"
+    address = f"/p/{SLUG}/compare/matrix/?{'&'.join(f'v={pk}' for pk in versions)}&"
     body = Client().get(f"{address}{query}").content.decode()
-    assert "tps (ratio)" in body
+    assert "publishes relative figures only" in body
+    assert "chart-plot" in body
     assert figures_in(body) == []
     member = Client()
     member.force_login(world.admin)

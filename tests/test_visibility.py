@@ -172,7 +172,7 @@ def test_a_member_finds_what_others_do_not(world):
         for address in addresses()
     }
     # The others want more of a query, or nothing but a form.
-    assert {name for name, status in found.items() if status not in (200, 405)} == {
+    assert {name for name, status in found.items() if status not in (200, 301, 405)} == {
         "api:compare",
         "api:curves",
         "api:difference",
@@ -188,7 +188,7 @@ def test_a_member_finds_what_others_do_not(world):
         "dashboard:embed_svg",
         "dashboard:metric_change",
     }
-    assert set(found.values()) == {200, 400, 404, 405}
+    assert set(found.values()) == {200, 301, 400, 404, 405}
 
 
 # --- a token that sends -------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ import json
 import re
 from html import unescape
 
+from tests.dashboard.page_text import without_charts
+
 # By the words for a difference, without the notes that follow them.
 WORDS = {
     "slower": "worse",
@@ -103,6 +105,7 @@ class Places:
         opened = [one.pk for one in self.project.workloads.all()]
         rows, cells, mean, workload = {}, {}, "", ""
         page = self._page("compare/matrix", metric=self.metric, rows="flat", open=opened, **query)
+        page = without_charts(page)
         # Where all rows have the same thread count it stands above them.
         shared = re.search("; ([0-9]+) threads?</span>", page)
         for head, row in _rows(_table(page, "matrix")):
@@ -159,7 +162,7 @@ def _rows(table):
 
 def _row_name(head):
     """Workload and thread count, None where no single one is said."""
-    words = " ".join(unescape(re.sub("<a class=.matrix-open.*?</a>|<[^>]+>", " ", head)).split())
+    words = " ".join(unescape(re.sub("<[^>]+>", " ", head)).split())
     name, threads = re.fullmatch(r"(.*?)(?:\b(\d+) threads?)?", words).groups()
     return name.strip(), threads and int(threads)
 

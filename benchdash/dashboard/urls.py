@@ -7,7 +7,6 @@ from benchdash.dashboard.pages.alerts import views as alerts
 from benchdash.dashboard.pages.articles import views as articles
 from benchdash.dashboard.pages.catalogue import views as catalogue
 from benchdash.dashboard.pages.code_host import views as code_host
-from benchdash.dashboard.pages.curves import views as curves
 from benchdash.dashboard.pages.embeds import share_views as sharing
 from benchdash.dashboard.pages.embeds import views as embeds
 from benchdash.dashboard.pages.feed import views as feed
@@ -15,8 +14,6 @@ from benchdash.dashboard.pages.gate import views as gate
 from benchdash.dashboard.pages.history import views as history
 from benchdash.dashboard.pages.home import views as home
 from benchdash.dashboard.pages.incidents import views as incidents
-from benchdash.dashboard.pages.latency import views as latency
-from benchdash.dashboard.pages.lines import views as lines
 from benchdash.dashboard.pages.mail_links import views as mail_links
 from benchdash.dashboard.pages.matrix import views as matrix
 from benchdash.dashboard.pages.metrics import views as metrics
@@ -39,7 +36,7 @@ from benchdash.dashboard.pages.workload_groups import views as workload_groups
 app_name = "dashboard"
 
 _PAGES = (
-    *(overview, lines, curves, latency, matrix, sweep, pair, gate, articles, history, runs, incidents, rule),
+    *(overview, matrix, sweep, pair, gate, articles, history, runs, incidents, rule),
     *(uploads, upload_changes, catalogue, workload_groups, metrics, subscriptions, alerts),
     *(people, webhooks, code_host, feed, embeds, sharing, search),
 )

@@ -15,8 +15,8 @@ from rest_framework.exceptions import APIException, Throttled
 RETRY_S: Final = 5
 # Names of pages and of answers that compare, draw or read a long history; exports are further ones.
 _PAGES: Final = (
-    "article article_block badge compare curves embed embed_png embed_svg feed gate history incident"
-    " incident_evidence latency matrix my_morning overview pair rule sweep"
+    "article article_block badge embed embed_png embed_svg feed gate history incident"
+    " incident_evidence matrix my_morning overview pair rule sweep"
 )
 _ANSWERS: Final = "compare curves difference gate latency matrix nights overview series-points sweep"
 HEAVY: Final = frozenset(

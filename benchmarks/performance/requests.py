@@ -241,18 +241,6 @@ PAGES = tuple(
         ("home", lambda _, __: "/", False),
         ("my morning", lambda _, __: "/my-morning/", False),
         ("overview", _plain(""), True),
-        ("compare, nothing chosen", _plain("compare/"), True),
-        (
-            "compare, one workload, 6 versions",
-            lambda loaded, rng: _page(
-                "compare/",
-                loaded,
-                v=rng.sample(loaded.detail.releases, 6),
-                metric="tps",
-                workload=rng.choice(list(loaded.detail.workloads.values())),
-            ),
-            True,
-        ),
         ("side by side, 48 rows x 4 metrics", _side_by_side, True),
         ("matrix, 60 workloads x 12 versions", _of_releases("compare/matrix/", 12), True),
         (
@@ -268,8 +256,16 @@ PAGES = tuple(
             ),
             True,
         ),
-        ("curves of a workload, two versions", _in_detail("compare/curves/", 2, metric="tps"), True),
-        ("latency of a workload, two versions", _in_detail("compare/latency/", 2, threads=16), True),
+        (
+            "matrix of a workload, its row open",
+            _in_detail("compare/matrix/", 2, metric="tps", open="each"),
+            True,
+        ),
+        (
+            "matrix of a workload, its percentiles",
+            _in_detail("compare/matrix/", 2, metric="tps", open="each", charts="percentiles"),
+            True,
+        ),
         ("one setting varied", _plain("compare/settings/"), True),
         (
             "one setting varied, one workload",

@@ -86,10 +86,6 @@ function prepare() {
     const first = table.querySelector("td a[href]");
     if (first && !table.querySelector("td a[tabindex]")) stopAt(first);
   }
-  for (const box of document.querySelectorAll(".matrix-box[data-at-end]")) {
-    box.scrollLeft = box.scrollWidth;
-    delete box.dataset.atEnd;
-  }
 }
 
 document.addEventListener("keydown", onKey);

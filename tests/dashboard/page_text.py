@@ -18,11 +18,17 @@ def said_after(client, answer):
 
 
 def matrix(answer):
-    """The words of the matrix, a list for each row."""
-    table = re.search(r'<table[^>]*id="matrix".*?</table>', answer.content.decode(), re.DOTALL)[0]
+    """The words of the matrix, a list for each row, without the charts of open rows."""
+    page = without_charts(answer.content.decode())
+    table = re.search(r'<table[^>]*id="matrix".*?</table>', page, re.DOTALL)[0]
     rows = re.findall(r"<tr.*?</tr>", table, re.DOTALL)
     cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in rows]
     return [[" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in row] for row in cells]
+
+
+def without_charts(page):
+    """The page without what stands within the matrix below its open rows."""
+    return re.sub(r'<tr class="matrix-charts">.*?</div>\s*</td></tr>', "", page, flags=re.DOTALL)
 
 
 def chip(answer, name):

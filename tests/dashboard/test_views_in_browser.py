@@ -19,12 +19,11 @@ DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 LONG = "a_configuration_with_a_name_that_somebody_wrote_and_nobody_would_like_to_read_aloud"
 VIEWS = {
-    "lines": "/p/bench/compare/",
     "matrix": "/p/bench/compare/matrix/",
     "nights": "/p/bench/compare/matrix/?over=nights",
-    "curves": "/p/bench/compare/curves/?fit=usl",
-    "plane": "/p/bench/compare/curves/?view=plane",
-    "latency": "/p/bench/compare/latency/",
+    "open rows": "/p/bench/compare/matrix/?open=each",
+    "all rows": "/p/bench/compare/matrix/?open=all",
+    "percentiles": "/p/bench/compare/matrix/?open=each&charts=percentiles",
     "settings": "/p/bench/compare/settings/?setting=pool",
     "pair": "/p/bench/compare/pair/",
     "history": "/p/bench/history/?branch=main&workload=oltp_read_only&metric=tps",
@@ -150,7 +149,8 @@ def test_no_view_jumps_or_scrolls_sideways_and_each_chart_can_be_taken_away_link
 def what_lacks(chart):
     lacks = [] if chart["table"] == "TABLE" and chart["rows"] > 1 else ["a table"]
     if chart["isSmall"]:
-        return lacks if chart["opens"].startswith("/p/bench/history/?") else [*lacks, "the large chart"]
+        places = ("/p/bench/history/?", "/p/bench/compare/matrix/?")
+        return lacks if chart["opens"].startswith(places) else [*lacks, "the large chart"]
     tools = [tool for tool in TOOLS if tool not in chart["tools"]]
     return [*lacks, *tools, *(title for axis, title in chart["axes"] if not says_enough(axis, title))]
 

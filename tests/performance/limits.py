@@ -47,13 +47,11 @@ LIMITS: Final = {
     "page: home": Limit(8, 7.5, 2.6),
     "page: my morning": Limit(5, 3.9, 1.7),
     "page: overview": Limit(28, 186, 15.1),
-    "page: compare, nothing chosen": Limit(16, 207, 19.5),
-    "page: compare, one workload, 6 versions": Limit(15, 80.3, 11.4),
     "page: side by side, 48 rows x 4 metrics": Limit(13, 317, 39.1),
     "page: matrix, 60 workloads x 12 versions": Limit(15, 281, 19.3),
     "page: matrix, 48 rows x 8 nights": Limit(19, 46.2, 7.3),
-    "page: curves of a workload, two versions": Limit(14, 77.0, 11.8),
-    "page: latency of a workload, two versions": Limit(12, 87.9, 15.4),
+    "page: matrix of a workload, its row open": Limit(20, 110, 16),
+    "page: matrix of a workload, its percentiles": Limit(22, 110, 18),
     "page: one setting varied": Limit(19, 152, 19.2),
     "page: one setting varied, one workload": Limit(19, 55.6, 10.0),
     "page: articles": Limit(5, 12.4, 2.7),
@@ -90,7 +88,7 @@ LIMITS: Final = {
 # Large tables that requests still read whole because no index serves; an entry goes with its reason.
 READ_WHOLE: Final = {
     # Which places have a histogram: all entries of an index that has nothing else.
-    "page: latency of a workload, two versions": {"results_intervalsamples"},
+    "page: matrix of a workload, its percentiles": {"results_intervalsamples"},
 }
 
 # kB of pages that weigh more than they should; the goals are in test_requests.

@@ -208,6 +208,114 @@ def bars(
     return common.figure([trace], layout)
 
 
+def multiples(
+    tables: Sequence[Sequence[Row]], lines: Sequence[VersionLine], metric: str, link: Callable[[int], str]
+) -> list[Figure]:
+    """Draw a small chart for each table of rows against threads, all on the same axes.
+
+    Tables of a single row are drawn along the versions. Values are per cent of the highest of the reference
+    in their own table, or of the first version that it has.
+    """
+    drawn = [[values(row, lines, metric) for row in rows] for rows in tables]
+    tops = [_top(table, lines) for table in drawn]
+    shares = (
+        _share(value, top) for table, top in zip(drawn, tops, strict=True) for row in table for value in row
+    )
+    most = max((one for one in shares if one is not None), default=100.0)
+    counts = sorted({row.threads or 0 for rows in tables for row in rows})
+    sides = [common.plain(line.short_name) for line in lines]
+    along_threads = any(len(rows) > 1 for rows in tables)
+    x_axis = common.threads_axis(counts) if along_threads else common.versions_axis(sides)
+
+    def trace(line: VersionLine, x: Sequence[Any], column: Sequence[Value], top: float) -> dict[str, Any]:
+        return common.line(
+            line.short_name,
+            x,
+            [_share(value, top) for value in column],
+            colour=line.colour,
+            is_base=line.is_base,
+            hover=[_hover(value, value.cell.unit, ValueScale()) if value.cell else "" for value in column],
+            links=[link(value.cell.series_id) if value.cell else "" for value in column],
+        )
+
+    figures = []
+    for rows, table, top in zip(tables, drawn, tops, strict=True):
+        if along_threads:
+            x = [row.threads or 0 for row in rows]
+            columns = list(zip(*table, strict=True))
+            measured = [index for index, column in enumerate(columns) if any(one.cell for one in column)]
+            traces = [trace(lines[index], x, columns[index], top) for index in measured]
+        else:
+            traces = [trace(VersionLine(rows[0].workload, common.token("ink-2")), sides, table[0], top)]
+        layout = common.base_layout(
+            hovermode=common.hover_mode(len(traces)),
+            margin={"l": 44, "r": 12, "t": 6, "b": 22},
+            xaxis={**x_axis, "title": None},
+            yaxis=common.axis(ticksuffix=" %", nticks=4, range=[0, 1.05 * most]),
+        )
+        figures.append(common.figure(traces, layout))
+    return figures
+
+
+def _top(table: Sequence[Sequence[Value]], lines: Sequence[VersionLine]) -> float:
+    """Return the highest value of the reference, or of the first line measured; 1 where all are 0."""
+    in_turn = sorted(range(len(lines)), key=lambda index: not lines[index].is_base)
+    for index in in_turn:
+        measured = [at for row in table if (at := _drawn(row[index], ValueScale())) is not None]
+        if measured and max(measured) > 0:
+            return max(measured)
+    return 1.0
+
+
+def _share(value: Value, top: float) -> float | None:
+    at = _drawn(value, ValueScale())
+    return None if at is None else round(100 * at / top, 2)
+
+
+def grouped_bars(
+    rows: Sequence[Row], lines: Sequence[VersionLine], metric: str, link: Callable[[int], str]
+) -> Figure:
+    """Draw a group of bars for each workload: a bar for each line, with its value above it.
+
+    In a bar stands its value in per cent of the reference. The rows share unit and direction.
+    """
+    table = [values(row, lines, metric) for row in rows]
+    names = [common.plain(common.shortened(row.workload)) for row in rows]
+    traces = []
+    for line, column in zip(lines, zip(*table, strict=True), strict=True):
+        errors = _error_bars(column, ValueScale(), colour=common.token("ink"))
+        traces.append(
+            {
+                "type": "bar",
+                "name": common.plain(line.short_name),
+                "x": names,
+                "y": [_drawn(value, ValueScale()) for value in column],
+                "marker": {"color": common.token("ink-2") if line.is_base else line.colour},
+                "text": [_share_words(value) for value in column],
+                "textposition": "inside",
+                "insidetextanchor": "end",
+                "customdata": [_hover(value, rows[0].unit, ValueScale()) for value in column],
+                "hovertemplate": "%{customdata}",
+                "meta": {"links": [link(value.cell.series_id) if value.cell else "" for value in column]},
+                **({"error_y": errors} if any(one is not None for one in errors["array"]) else {}),
+            }
+        )
+    layout = common.base_layout(
+        lines=len(lines),
+        barmode="group",
+        hovermode="x unified",
+        xaxis=common.axis(type="category", showgrid=False, ticks=""),
+        yaxis=common.metric_axis(metric, rows[0].unit, rows[0].direction),
+        **common.LEGEND_ABOVE,
+    )
+    return common.figure(traces, {**layout, "meta": {"end_labels": False}})
+
+
+def _share_words(value: Value) -> str:
+    unit = value.cell.unit if value.cell else ""
+    return "" if value.per_cent is None else numbers.share(value.per_cent / 100, unit)
+
+
 def bars_height(count: int) -> int:
     """Return the height in pixels of a chart with this number of bars."""
     return _AROUND_BARS + _BAR * max(count, 2)

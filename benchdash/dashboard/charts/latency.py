@@ -1,4 +1,4 @@
-"""Distributions of response times: bars of one run, and the lines of several versions over each other."""
+"""Distributions of response times: bars of one run, and percentiles of several versions over each other."""
 
 import math
 from collections.abc import Sequence
@@ -118,49 +118,6 @@ def _ticks(low: float, high: float) -> list[float]:
         if len(ticks) >= _TICKS_WANTED:
             break
     return ticks
-
-
-def overlaid(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
-    """Draw the share of each line's operations by response time, in bars of the same widths for all."""
-    found = shares_of(distributions, _BARS)
-    edges = found.edges.tolist()
-    # An empty bar at either end lets the line rise from the axis.
-    step = edges[1] / edges[0]
-    spans = list(pairwise([edges[0] / step, *edges, edges[-1] * step]))
-    traces = []
-    for line, of_line in zip(lines, found.shares, strict=True):
-        shares = [0.0, *of_line.tolist(), 0.0]
-        trace = common.line(
-            line.short_name,
-            [math.sqrt(low) * math.sqrt(high) for low, high in spans],
-            [100 * share for share in shares],
-            colour=line.colour,
-            is_base=line.is_base,
-            hover=[
-                f"{numbers.share(share)} took {_span(*span)}"
-                for share, span in zip(shares, spans, strict=True)
-            ],
-            mode="lines",
-        )
-        # Short dashes would take the corners away.
-        trace["line"] |= {"shape": "hvh", "width": 1.5, **({"dash": "8px,2px"} if line.is_base else {})}
-        traces.append(trace)
-    ticks = _ticks(edges[0], edges[-1])
-    layout = _layout(
-        lines,
-        xaxis=common.axis(
-            f"response time (ms), lower is better, in steps of × {numbers.number(step, digits=3)}",
-            type="log",
-            tickmode="array",
-            tickvals=ticks,
-            ticktext=[numbers.number(tick, digits=1) for tick in ticks],
-            range=[math.log10(edges[0]), math.log10(edges[-1])],
-            showgrid=False,
-            unifiedhovertitle={"text": "%{x:,.3~g} ms"},
-        ),
-        yaxis=common.axis("% of the operations", rangemode="tozero", ticksuffix=" %"),
-    )
-    return common.figure(traces, layout)
 
 
 def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:

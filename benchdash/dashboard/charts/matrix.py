@@ -63,6 +63,7 @@ class MatrixRow:
     """A workload with its thread counts folded into one, or one thread count of it.
 
     ``folds`` is how many thread counts lie in it; ``direction`` is said where rows differ in it.
+    ``ends_opened``: it is the last of an opened workload.
     """
 
     workload: str
@@ -72,6 +73,7 @@ class MatrixRow:
     base: GridCell | None
     cells: Sequence[GridCell | None]
     direction: str = ""
+    ends_opened: bool = False
 
     @property
     def is_part(self) -> bool:
@@ -81,6 +83,10 @@ class MatrixRow:
     @property
     def is_changed(self) -> bool:
         return any(cell.is_changed for cell in self.cells if cell)
+
+    @property
+    def newest_first(self) -> Sequence[GridCell | None]:
+        return self.cells[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +241,16 @@ class _Drawing:
     is_of_speeds: bool
 
     def folded(self, rows: list[Row]) -> _Folded:
-        is_open = rows[0].workload in self.look.opened and len(rows) > 1
+        is_open = rows[0].workload in self.look.opened
         return self._row(rows, folds=len(rows), is_open=is_open), rows
 
     def with_parts(self, row: MatrixRow, rows: Sequence[Row]) -> Iterator[MatrixRow]:
-        yield row
+        shown = [row]
+        if row.is_open and len(rows) > 1:
+            shown += [self._row([part], folds=0, is_open=False) for part in rows]
         if row.is_open:
-            yield from (self._row([part], folds=0, is_open=False) for part in rows)
+            shown[-1] = replace(shown[-1], ends_opened=True)
+        yield from shown
 
     def aggregates(self, summary: GroupSummary, rows: Sequence[Row]) -> Aggregates:
         """Summarise several rows; a single row needs no summary."""

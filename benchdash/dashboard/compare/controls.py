@@ -2,21 +2,20 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
+
+from django.http import QueryDict
 
 from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare.selection import (
     UNSAID_THREADS,
     ChosenColumns,
-    VersionSelection,
     threads_texts,
 )
 from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
-from benchdash.dashboard.shell.navigation import Link
-from benchdash.dashboard.shell.switches import Switch, switch
+from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.regressions.comparison.columns import Column, ColumnContents, names, short_id
 from benchdash.results import metrics
 from benchdash.results.controls import is_control
@@ -72,47 +71,14 @@ def metric_filter(measured: Mapping[str, int], metric: str) -> FilterChip:
     return one_of("metric", "Metric", metrics_options(measured), metric, empty="", default=main)
 
 
-def choice_filters(
-    choice: VersionSelection, measured: ColumnContents, shown: Sequence[str], called: Sequence[str]
-) -> list[FilterChip]:
-    """Return the chips of a choice; ``shown`` are metrics, ``called`` the names of the chosen columns."""
-    return [
-        workloads_filter(measured, choice.workloads),
-        some_of("metric", "Metrics", metrics_options(measured.metrics), shown),
-        threads_filter(measured.threads, choice.threads),
-        reference_filter(choice.columns, called),
-    ]
-
-
-def chips(path: str, choice: VersionSelection, lines: Sequence[VersionLine]) -> list[VersionChip]:
-    ids = [short_id(column) for column in choice.columns.chosen]
-    return [
-        VersionChip(
-            line=line,
-            base_url=choice.address(path, base=own),
-            without_url=choice.address(path, v=[other for other in ids if other != own]),
-        )
-        for line, own in zip(lines, ids, strict=True)
-    ]
-
-
-def switches(path: str, choice: VersionSelection) -> list[Switch]:
-    address = partial(choice.address, path)
-    values = (("", "absolute"), ("relative", "relative"))
-    return [
-        switch("Values", "values", values, "relative" if choice.view.relative else "", address),
-        switch("Axes", "axis", AXES, choice.view.scale, address),
-    ]
-
-
-def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]]:
+def meanings(path: str, query: QueryDict, columns: ChosenColumns) -> list[tuple[str, list[Link]]]:
     """Return each id that means several columns, with an address for each of these."""
-    chosen = [short_id(column) for column in choice.columns.chosen]
+    chosen = [short_id(column) for column in columns.chosen]
 
     def link(name: str, column: Column) -> Link:
-        return Link(name, choice.address(path, v=[*chosen, short_id(column)]))
+        return Link(name, address_with(path, query, v=[*chosen, short_id(column)]))
 
-    return [(text, list(map(link, names(columns), columns))) for text, columns in choice.columns.unclear]
+    return [(text, list(map(link, names(meant), meant))) for text, meant in columns.unclear]
 
 
 def suggestions(picker: VersionPicker) -> list[Link]:

@@ -155,8 +155,11 @@ def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> 
     )
 
 
-def toggled(query: QueryDict, path: str, workload: str) -> str:
-    """Return the address that shows the thread counts of a workload, or hides them where they are shown."""
-    opened = query.getlist("open")
+def toggled(query: QueryDict, path: str, workload: str, opened: Sequence[str] | None = None) -> str:
+    """Return the address that opens a workload, or closes it where it is open.
+
+    ``opened`` are those that are open, by default what the address says.
+    """
+    opened = query.getlist("open") if opened is None else opened
     changed = [one for one in opened if one != workload] if workload in opened else [*opened, workload]
     return address_with(path, query, open=changed)

@@ -16,6 +16,7 @@ from benchdash.regressions.comparison.branch_table import (
     day,
     group_name,
 )
+from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.columns import Column, SelectorError, names, short_id
 from benchdash.regressions.comparison.comparability import SingleSessions
 from benchdash.regressions.comparison.rows import RelativeTo, Row
@@ -63,6 +64,10 @@ class MatrixReading:
     relative_to: RelativeTo = "base"
     grouping: Grouping | None = None
 
+    def of(self, metric: str, workloads: Sequence[str]) -> "MatrixReading":
+        """Return the same reading of another metric of some workloads."""
+        return replace(self, metric=metric, rows=replace(self.rows, workloads=workloads), grouping=None)
+
 
 def of_versions(
     project: Project,
@@ -70,10 +75,12 @@ def of_versions(
     base: Column,
     others: Sequence[Column],
     workloads: Mapping[str, str],
+    *,
+    relative: bool = False,
 ) -> MatrixSource:
-    """Return versions side by side; a click leads to two of them in one workload.
+    """Return versions side by side; a click leads to two of them in one workload, or to one's history.
 
-    ``workloads`` are ids by name.
+    ``workloads`` are ids by name. ``relative``: a click opens the row, for who may see neither.
     """
     called = names([base, *others])
     builds = {column.version.build for column in (base, *others)}
@@ -93,14 +100,19 @@ def of_versions(
         )
     except SelectorError:
         table = None
-    url, before = page_url("compare", project), [base, *others]
+    url, history, before = page_url("pair", project), page_url("history", project), [base, *others]
+    ids = [short_id(one) for one in before]
+    own = f"{page_url('matrix', project)}?{'&'.join(f'v={one}' for one in ids)}&base={ids[0]}&open="
 
     def link(rows: Sequence[Row], column: int | None) -> str:
-        against = before[column] if column and reading.relative_to == "previous" else base
-        pair = [base] if column is None else [against, others[column]]
-        chosen = "&".join(f"v={short_id(one)}" for one in pair)
+        workload = workloads[rows[0].workload]
+        if relative:
+            return f"{own}{workload}"
+        if column is None:
+            return f"{history}?{_series([row.base for row in rows])}"
+        against = ids[column] if reading.relative_to == "previous" else ids[0]
         threads = f"&threads={rows[0].threads}" if len(rows) == 1 and rows[0].threads is not None else ""
-        return f"{url}?{chosen}&base={short_id(against)}&workload={workloads[rows[0].workload]}{threads}"
+        return f"{url}?base={against}&against={ids[column + 1]}&workload={workload}{threads}"
 
     shown = table and table_in_used_units(table)
     return MatrixSource(Head(called[0]), list(map(Head, called[1:])), shown, link)
@@ -130,9 +142,7 @@ def of_branch(
     url = page_url("history", project)
 
     def link(rows: Sequence[Row], column: int | None) -> str:
-        cells = [row.base if column is None else row.cells[column] for row in rows]
-        series = "&".join(f"series={cell.series_id}" for cell in cells[:_MAX_SERIES] if cell)
-        return f"{url}?{series}"
+        return f"{url}?{_series([row.base if column is None else row.cells[column] for row in rows])}"
 
     if found is None:
         return MatrixSource(Head(""), [], None, link)
@@ -145,6 +155,10 @@ def of_branch(
         base_group=found.base_group,
         around=found.around,
     )
+
+
+def _series(cells: Sequence[Cell | None]) -> str:
+    return "&".join(f"series={cell.series_id}" for cell in cells[:_MAX_SERIES] if cell)
 
 
 def dated(source: MatrixSource) -> MatrixSource:

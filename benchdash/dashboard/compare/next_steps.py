@@ -48,7 +48,7 @@ def _links(project: Project, outlook: Outlook) -> list[Link]:
     links = []
     if curves := outlook.curves:
         several = len(curves) > 1 or len(outlook.workloads) > 1
-        address = _versions_url("curves", project, outlook, curves)
+        address = _rows_url(project, outlook, curves)
         links.append(Link("See the curves" if several else "See the curve", address))
     if outlook.has_history:
         links.append(Link("See the history", _history_url(project, outlook)))
@@ -58,27 +58,26 @@ def _links(project: Project, outlook: Outlook) -> list[Link]:
         links.append(Link("Compare the settings", page_url("sweep", project, v=subject)))
     if neighbour := outlook.neighbour:
         beside = [neighbour, outlook.newest]
-        links.append(
-            Link(f"Compare with {names(beside)[0]}", _versions_url("compare", project, outlook, beside))
-        )
+        links.append(Link(f"Compare with {names(beside)[0]}", _rows_url(project, outlook, beside)))
     elif len(outlook.columns) > 1:
         columns = outlook.columns
         what = " with ".join(names(columns)) if len(columns) == 2 else f"the {count(len(columns))} versions"
-        links.append(Link(f"Compare {what}", _versions_url("compare", project, outlook, columns)))
+        links.append(Link(f"Compare {what}", _rows_url(project, outlook, columns)))
     if outlook.run is not None:
         # Its chart is far down, below what was measured in numbers.
         links.append(Link("See the run", f"{page_url('run', project, outlook.run)}#while-it-ran"))
     elif not links:
-        address = _versions_url("compare", project, outlook, outlook.columns)
-        links.append(Link("See the figures", address))
+        links.append(Link("See the figures", _rows_url(project, outlook, outlook.columns)))
     return links
 
 
-def _versions_url(name: str, project: Project, outlook: Outlook, columns: Sequence[Column]) -> str:
-    """Return the address of a page that shows the runs of some versions, the oldest of them the reference."""
+def _rows_url(project: Project, outlook: Outlook, columns: Sequence[Column]) -> str:
+    """Return the address of a matrix of some versions, the oldest the reference, with open rows."""
     ids = [short_id(column) for column in columns[-MAX_COLUMNS:]]
-    query = [*(("v", one) for one in ids), ("base", ids[0]), *_workloads(outlook)]
-    return f"{page_url(name, project)}?{urlencode(query)}"
+    workloads = _workloads(outlook)
+    query = [*(("v", one) for one in ids), ("base", ids[0]), ("over", "versions"), *workloads]
+    query += [("open", pk) for _, pk in workloads] or [("open", "all")]
+    return f"{page_url('matrix', project)}?{urlencode(query)}"
 
 
 def _history_url(project: Project, outlook: Outlook) -> str:

@@ -1,4 +1,4 @@
-"""The panels of the compare page: a chart for each workload and metric, with the table that says the same."""
+"""Panels: a chart for each workload and metric, with the table that says the same."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -70,10 +70,6 @@ class PanelAddresses:
     alone: Callable[[str, str], str]
 
 
-DrawCurve = Callable[[Sequence[Row], Sequence[VersionLine], str], Figure]
-"""Draws rows of several thread counts; the text is their metric."""
-
-
 def panels(
     table: ComparisonTable,
     lines: Sequence[VersionLine],
@@ -82,12 +78,10 @@ def panels(
     place: str,
     keys: Mapping[str, str],
     addresses: PanelAddresses,
-    draw_curve: DrawCurve | None = None,
 ) -> list[Panel]:
     """Return the panels of one metric, by workload; ``place`` is what all titles end with.
 
-    ``keys`` are short names of workloads for the page; those without one get no panel. Curves are drawn on
-    the ``scale`` unless the page draws its own.
+    ``keys`` are short names of workloads for the page; those without one get no panel.
     """
     metric = table.metric
     made = []
@@ -95,8 +89,6 @@ def panels(
         own = scale if any(row.base for row in rows) else replace(scale, relative_to="")
         if len(rows) == 1:
             figure = charts.bars(rows[0], lines, metric, own, addresses.series)
-        elif draw_curve:
-            figure = draw_curve(rows, lines, metric)
         else:
             figure = charts.against_threads(rows, lines, metric, scale, addresses.series)
         title = _title(rows, metric, own, place)

@@ -11,7 +11,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.versions import meant_by
 from benchdash.dashboard.shell.filters import FilterChip, unseen
 from benchdash.dashboard.shell.selection import EMPTY, PLACE, whole_number
-from benchdash.regressions.comparison.columns import Column, short_id
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.default_columns import PlaceNames, default_columns, newest_columns
 from benchdash.results.versions import release_line
 
@@ -45,25 +45,6 @@ class ChosenColumns:
     @property
     def others(self) -> list[Column]:
         return [column for column in self.chosen if column != self.base]
-
-
-@dataclass(frozen=True)
-class Presentation:
-    """How the numbers are drawn. ``scale`` is ``linear``, ``log``, or empty: as the numbers need it."""
-
-    relative: bool = False
-    scale: str = ""
-
-    @property
-    def log(self) -> bool | None:
-        """None: as the numbers need it."""
-        return is_log(self.scale)
-
-    @property
-    def kept(self) -> list[tuple[str, str]]:
-        """Return query parameters, none for a default."""
-        said = [("values", "relative" if self.relative else ""), ("axis", self.scale)]
-        return [(name, value) for name, value in said if value]
 
 
 def read_columns(
@@ -152,36 +133,11 @@ class Selection:
         return f"{path}?{urlencode([(name, text) for name, texts in lists for text in texts if text])}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class VersionSelection(Selection):
-    """Any number of versions, and how their numbers are drawn."""
-
-    columns: ChosenColumns
-    view: Presentation
-
-    @property
-    def versions(self) -> Mapping[str, str | Sequence[str]]:
-        base = self.columns.base
-        return {
-            "v": [short_id(column) for column in self.columns.chosen],
-            "base": short_id(base) if base else "",
-        }
-
-    @property
-    def kept(self) -> list[tuple[str, str]]:
-        return self.view.kept
-
-
 def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str]:
     """Return ids for what an address says: ids, or the names that other pages use."""
     ids = {name: str(pk) for pk, name in workloads.items()}
     ids |= {pk: pk for pk in ids.values()}
     return list(dict.fromkeys(ids.get(text, text) for text in texts))
-
-
-def read_choice(query: QueryDict, columns: ChosenColumns) -> VersionSelection:
-    view = Presentation(query.get("values") == "relative", one_known(query, "axis", SCALES))
-    return VersionSelection(columns=columns, view=view, **read_measured(query))
 
 
 def read_measured(query: QueryDict) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -44,20 +45,20 @@ class _Group:
         return frozenset(name for entry in self.entries for name in (entry.name, *entry.covers))
 
 
+ROWS_OF_MATRIX: Final = frozenset({"compare", "curves", "latency"})
+"""Names of pages that became rows of the matrix: articles and embeds say them still."""
+
 _COMPARE = _Group(
     "Compare",
     (
-        _Entry("Lines", "compare"),
-        _Entry("Side by side", "pair"),
-        _Entry("Matrix", "matrix"),
-        _Entry("Curves", "curves"),
-        _Entry("Latency", "latency"),
+        _Entry("Matrix", "matrix", ROWS_OF_MATRIX),
+        _Entry("Two sides", "pair"),
         _Entry("Sweep", "sweep"),
     ),
 )
 _ARTICLES = _Entry("Articles", "articles", frozenset({"article", "article_add", "article_edit"}))
 # Pages that show ratios alone to who may see no more.
-_RELATIVE = (*(entry for entry in _COMPARE.entries if entry.name not in ("pair", "latency")), _ARTICLES)
+_RELATIVE = (*(entry for entry in _COMPARE.entries if entry.name != "pair"), _ARTICLES)
 _MAIN = (
     _Group("Overview", (_Entry("Overview", "overview"),)),
     _COMPARE,
@@ -110,7 +111,12 @@ _MENU = (
         ),
     ),
 )
-_LABELS = {entry.name: entry.label for group in (*_MAIN, *_MENU) for entry in group.entries}
+_LABELS = {
+    name: entry.label
+    for group in (*_MAIN, *_MENU)
+    for entry in group.entries
+    for name in (entry.name, *entry.covers)
+}
 
 
 @dataclass(frozen=True)
@@ -161,7 +167,7 @@ def page_label(name: str) -> str:
 
 def has_ratios(name: str) -> bool:
     """Tell whether a page shows ratios alone to who may see no more."""
-    return any(entry.name == name for entry in _RELATIVE)
+    return any(name == entry.name or name in entry.covers for entry in _RELATIVE)
 
 
 def _visible(group: _Group, project: Project, viewer: Viewer) -> list[_Entry]:

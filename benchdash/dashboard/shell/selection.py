@@ -10,7 +10,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-PAGES: Final = frozenset({"overview", "compare", "pair", "matrix", "curves", "latency", "sweep", "history"})
+PAGES: Final = frozenset({"overview", "matrix", "pair", "sweep", "history"})
 PLACE: Final = ("product", "branch", "build", "line", "hardware", "configuration", "counterpart")
 # In an address, for a part of a place that is empty: no branch (a release), no build, no counterpart.
 EMPTY: Final = frozenset({"none", "~"})

@@ -6,14 +6,13 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet, Subquery
-from django.db.models.expressions import OuterRef
+from django.db.models import Count, F, Q, QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import ColumnKey, threads_in, workloads_named
 from benchdash.results.branches import branch_called
 from benchdash.results.controls import is_control
-from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion, Workload
+from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion
 from benchdash.results.place import Place
 from benchdash.results.points import MeasuredVersion, measured_versions
 from benchdash.results.pull_requests import is_of_pull_request
@@ -403,34 +402,6 @@ def metrics_in_common(project: Project, columns: Sequence[Column]) -> dict[str, 
     of_version, of_series = (Count(name, distinct=True) for name in ("run__version", "series"))
     rows = measured.order_by().values("series__metric").annotate(versions=of_version, number=of_series)
     return dict(rows.filter(versions=len(versions)).values_list("series__metric", "number"))
-
-
-def workloads_measured(
-    project: Project,
-    columns: Sequence[Column],
-    metrics: Sequence[str],
-    *,
-    among: Collection[int],
-    threads: Sequence[int | None] = (),
-) -> list[str]:
-    """Name, in order, the workloads (``among`` ids) of which runs of these columns have any of the metrics.
-
-    One statement. A derived metric is of whole curves: it stands at no thread count.
-    """
-    measured = Measurement.objects.filter(
-        run__workload=OuterRef("pk"),
-        run__excluded_at=None,
-        run__project=project,
-        run__version__in={column.version.pk for column in columns},
-        series__metric__in=set(metrics),
-        **_common(columns, "run__"),
-    )
-    if threads:
-        measured = measured.filter(threads_in(threads, "series__threads"))
-    # A limit ends the search at the first run that fits; EXISTS would be joined, and read all of them.
-    first = Subquery(measured.order_by().values("run")[:1])
-    found = Workload.objects.filter(pk__in=among).annotate(measured=first).exclude(measured=None)
-    return list(found.order_by("name").values_list("name", flat=True))
 
 
 def _common(columns: Sequence[Column], of: str = "") -> dict[str, Any]:

@@ -89,21 +89,6 @@ TWO = lines(["10.2.44", "10.6.23"], base=0, in_order=True)
 OLD, NEW = buckets((1, 2, 90), (2, 4, 10)), buckets((2, 4, 40), (8, 16, 60))
 
 
-def test_versions_are_laid_over_each_other_in_the_same_bars():
-    figure = latency.overlaid(TWO, [OLD, NEW])
-    go.Figure(figure)
-    old, new = figure["data"]
-    assert old["x"] == new["x"] == pytest.approx([2 ** (n + 0.5) for n in range(-1, 5)])
-    assert old["y"] == pytest.approx([0, 90, 10, 0, 0, 0])
-    assert new["y"] == pytest.approx([0, 0, 40, 0, 60, 0])
-    assert old["line"]["shape"] == "hvh"
-    assert (
-        figure["layout"]["xaxis"]["title"]["text"]
-        == "response time (ms), lower is better, in steps of × 2.00"
-    )
-    assert old["text"][1] == "90.0\u00a0% took 1.00 to 2.00 ms"
-
-
 def test_percentiles_stand_on_an_axis_of_nines():
     figure = latency.percentile_curves(TWO, [OLD, NEW])
     go.Figure(figure)
@@ -142,9 +127,9 @@ def test_a_million_operations_are_a_hundred_points():
 
 def test_few_lines_have_their_legend_above_and_many_beside():
     many = lines([str(number) for number in range(9)], base=0, in_order=True)
-    above = latency.overlaid(TWO, [OLD, NEW])["layout"]
+    above = latency.percentile_curves(TWO, [OLD, NEW])["layout"]
     assert (above["showlegend"], above["legend"]["orientation"]) == (True, "h")
-    beside = latency.overlaid(many, [OLD] * 9)["layout"]
+    beside = latency.percentile_curves(many, [OLD] * 9)["layout"]
     assert beside["showlegend"]
     assert "orientation" not in beside["legend"]
-    assert not latency.overlaid(TWO[:1], [OLD])["layout"]["showlegend"]
+    assert not latency.percentile_curves(TWO[:1], [OLD])["layout"]["showlegend"]

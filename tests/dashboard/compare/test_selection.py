@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.selection import MAX_COLUMNS, read_choice, read_columns
+from benchdash.dashboard.compare.selection import MAX_COLUMNS, read_columns
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
@@ -139,21 +139,6 @@ def test_more_than_fit_are_left_out(project):
     measure(project, *(f"10.6.{patch}" for patch in range(45)))
     found = chosen(project, "&".join(f"v={text}" for text in ids(project)))
     assert (len(found.chosen), found.left_out) == (MAX_COLUMNS, 5)
-
-
-def test_an_address_can_be_written_again_with_a_change(project):
-    measure(project, "10.2.44", "10.6.23")
-    old, new = ids(project)
-    query = QueryDict(
-        f"v={old}&v={new}&base={old}&metric=tps&threads=16&threads=none&threads=x&values=relative&axis=up"
-    )
-    choice = read_choice(query, read_columns(query, columns_of(project, Selector()), project))
-    assert choice.threads == [16, None]
-    assert (choice.view.relative, choice.view.scale) == (True, "")
-    again = f"/c/?v={old}&v={new}&base={old}&metric=tps&threads=16&threads=none"
-    assert choice.address("/c/") == f"{again}&values=relative"
-    assert choice.address("/c/", values="", axis="log") == f"{again}&axis=log"
-    assert choice.address("/c/", v=[new], base="", metric="", threads="", values="") == f"/c/?v={new}"
 
 
 # --- the picker ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 NAMES = [
     "overview",
-    "compare",
+    "matrix",
     "history",
     "incidents",
     "incident",
@@ -87,7 +87,7 @@ def test_pages_of_one_destination_are_tabs_of_each_other():
 @pytest.mark.parametrize(
     ("page", "entry"),
     [
-        *(("compare", "Compare"), ("incident", "Incidents"), ("article_edit", "Articles")),
+        *(("matrix", "Compare"), ("incident", "Incidents"), ("article_edit", "Articles")),
         *(("upload_change", "Uploads and runs"), ("run", "Uploads and runs"), ("metrics", "Catalogue")),
     ],
 )

@@ -54,10 +54,3 @@ def test_the_newest_change_of_a_history_leads_to_its_groups(client, project):
     page = client.get(f"/p/bench/history/?series={series.pk}").content.decode()
     url = html.unescape(re.search(r'href="([^"]+)" title="The newest two points side by side"', page)[1])
     assert client.get(url).context["names"] == ("10.6.2", "10.6.3")
-
-
-def test_a_comparison_of_two_versions_leads_to_all_their_metrics(client, project):
-    make_series([100, 101], project=project)
-    page = client.get("/p/bench/compare/").content.decode()
-    url = html.unescape(re.search(r'href="([^"]+)" title="These two by all their metrics', page)[1])
-    assert client.get(url).context["names"] == ("10.6.1", "10.6.2")

@@ -43,16 +43,14 @@ def test_each_value_that_is_no_choice_of_its_chip_is_said_once():
     [
         ("?metric=zzz", "There is no metric “zzz” here; there are tps, latency_avg. Shown: transactions per"),
         ("?hardware=moon", "There is no hardware “moon” here; there is box. Shown: all."),
-        ("compare/?metric=zzz", "There is no metric “zzz” here; there are tps, latency_avg."),
-        ("compare/?threads=x", "There is no thread count “x” here; there is 4. Shown: all."),
-        ("compare/?axis=cubic", "There is no axis “cubic” here; there are linear, log. Shown: auto."),
-        ("compare/?product=Oracle", "There is no product “Oracle” here; there is MariaDB."),
-        ("compare/?v=99.1.1", "Nothing here is called 99.1.1 , as the address says"),
+        ("compare/matrix/?threads=x", "There is no thread count “x” here; there is 4. Shown: all."),
+        ("compare/matrix/?axis=cubic", "There is no axis “cubic” here; there are linear, log. Shown: auto."),
+        ("compare/matrix/?product=Oracle", "There is no product “Oracle” here; there is MariaDB."),
+        ("compare/matrix/?v=99.1.1", "Nothing here is called 99.1.1 , as the address says"),
         ("compare/matrix/?metric=zzz", "There is no metric “zzz” here; there are tps, latency_avg."),
         ("compare/matrix/?sort=q", "There is no order “q” here; there are name, last, worst. Shown: name."),
         ("compare/matrix/?hardware=moon", "There is no hardware “moon” here; there is box."),
         ("compare/pair/?workload=nope", "There is no workload “nope” here; there is oltp_read_only."),
-        ("compare/curves/?threads=x", "There is no thread count “x” here; there is 4."),
         ("history/?series=abc", "There is no series “abc” here."),
         ("history/?metric=zzz", "There is no metric “zzz” here; there are tps, latency_avg."),
         ("history/?workload=nope", "There is no workload “nope” here; there is oltp_read_only."),
@@ -77,4 +75,4 @@ def test_every_page_says_what_of_its_address_is_unknown(client, address, said):
 def test_what_a_workload_is_called_and_its_id_are_both_known(client):
     run = make_run(project=make_project("bench", public=True))
     for text in (run.workload.name, run.workload_id):
-        assert "There is no" not in text_of(client.get(f"/p/bench/compare/?workload={text}"))
+        assert "There is no" not in text_of(client.get(f"/p/bench/compare/matrix/?workload={text}"))

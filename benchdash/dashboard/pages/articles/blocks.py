@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from benchdash.articles.models import Block
 from benchdash.articles.queries import runs_since
 from benchdash.dashboard.shell.contents import content_of, request_of
-from benchdash.dashboard.shell.navigation import has_ratios, page_label, page_url
+from benchdash.dashboard.shell.navigation import ROWS_OF_MATRIX, has_ratios, page_label, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage
 
 
@@ -32,7 +32,8 @@ def shown_block(request: HttpRequest, page: ProjectPage, block: Block) -> ShownB
     content = ""
     if not page.is_relative or has_ratios(block.page):
         context = {**page.shared, "at": f"view-{block.pk}-", **content_of(inner, page)}
-        content = render_to_string(f"dashboard/_{block.page}_content.html", context, inner)
+        name = "rows" if block.page in ROWS_OF_MATRIX else block.page
+        content = render_to_string(f"dashboard/_{name}_content.html", context, inner)
     return ShownBlock(block, page_label(block.page), url, content, runs_since(page.project, block))
 
 

@@ -28,7 +28,8 @@ def _first_of_history(context: Mapping[str, Any]) -> Any:
 
 
 def _first_of_compare(context: Mapping[str, Any]) -> Any:
-    return next((panel for _, panels in context.get("sections", ()) for panel in panels), None)
+    rows = context["shown"].opened.rows.values() if context else ()
+    return next((panel for row in rows for panel in row.panels), None)
 
 
 CHARTS: Final = {"history": _first_of_history, "compare": _first_of_compare}

@@ -401,13 +401,13 @@ def _grouped(
 
 def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
     """Return by change point the comparison of its two sides, where they are two versions."""
-    compare, urls = page_url("compare", page.project), {}
+    urls = {}
     for row in (row for chart in charts for row in chart.rows if row.shift):
         series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
         if row.shift and before.version != row.point.version:
-            sides = [id_at(point.version.pk, series) for point in (before, row.point)]
-            query = {"v": sides, "base": sides[0], "metric": series.metric, "workload": series.workload_id}
-            urls[row.shift.pk] = f"{compare}?{urlencode(query, doseq=True)}"
+            base, against = (id_at(point.version.pk, series) for point in (before, row.point))
+            query = {"base": base, "against": against, "workload": str(series.workload_id)}
+            urls[row.shift.pk] = page_url("pair", page.project, **query, metric=series.metric)
     return urls
 
 

@@ -10,7 +10,8 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
 
 from benchdash.dashboard.charts.matrix import MatrixLook, Order, Values
-from benchdash.dashboard.compare.selection import read_threads
+from benchdash.dashboard.compare.controls import AXES
+from benchdash.dashboard.compare.selection import SCALES, one_known, read_threads
 from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.comparison.branch_table import Around
@@ -29,11 +30,23 @@ _ROWS: Final = (
     ("groups", "the groups alone"),
 )
 _CHANGED: Final = (("", "all"), ("1", "only what changed"))
+_CHARTS: Final = (("", "curves"), ("percentiles", "percentiles"))
+_DRAWN: Final = (("", "absolute"), ("relative", "relative"))
+ALL: Final = "all"
+"""In place of a workload that is opened: the curves of all on the same axes."""
+EACH: Final = "each"
+"""In its place: every workload, one by one."""
 _COLOURS: Final = (("certain", "what is beyond the noise"), ("size", "every difference by its size"))
 
 
 @dataclass(frozen=True)
 class MatrixPresentation:
+    """The look of a matrix and of the charts of its ``opened`` workloads.
+
+    ``drawn``, ``scale`` and ``charts`` are empty where charts are as they are by themselves; ``operation`` is
+    whose response times their percentiles are of.
+    """
+
     nights: bool
     values: Values
     relative_to: RelativeTo
@@ -45,6 +58,19 @@ class MatrixPresentation:
     threads: Sequence[int | None]
     opened: Sequence[str]
     until: datetime | None
+    drawn: str
+    scale: str
+    charts: str
+    operation: str
+
+    @property
+    def opened_rows(self) -> list[str]:
+        """The ids of the workloads that are opened one by one."""
+        return [pk for pk in self.opened if pk not in (ALL, EACH)]
+
+    def opens(self, workload: str) -> bool:
+        """Tell whether the workload with this id is open."""
+        return workload in self.opened or EACH in self.opened
 
     def look(self, *, opened: Collection[str]) -> MatrixLook:
         """Return the look; ``opened`` are names of workloads."""
@@ -62,7 +88,7 @@ class MatrixPresentation:
 def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPresentation:
     """Read the look; ``branches`` and ``releases`` tell whether there are such columns, and one is true."""
     return MatrixPresentation(
-        nights=branches and (query.get("over") == "nights" or not releases),
+        nights=branches and (query.get("over") == "nights" or not (releases or query.get("v"))),
         values=_one_of(query.get("values"), get_args(Values)),
         relative_to=_one_of(query.get("relative_to"), get_args(RelativeTo)),
         order=_one_of(query.get("sort"), get_args(Order)),
@@ -73,6 +99,10 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPres
         threads=read_threads(query),
         opened=query.getlist("open"),
         until=_moment(query.get("until", "")),
+        drawn=one_known(query, "drawn", ("relative",)),
+        scale=one_known(query, "axis", SCALES),
+        charts=one_known(query, "charts", ("percentiles",)),
+        operation=query.get("operation", ""),
     )
 
 
@@ -93,6 +123,9 @@ def switches(
         switch("Rows", "rows", _ROWS, view.rows, address),
         switch("Sorted by", "sort", _ORDERS, view.order, address),
         switch("Colours", "colours", _COLOURS, colours, address),
+        switch("Opened rows", "charts", _CHARTS, view.charts, address),
+        switch("Curves", "drawn", _DRAWN, view.drawn, address),
+        switch("Axes", "axis", AXES, view.scale, address),
     ]
     if both:
         over = (("versions", "versions"), ("nights", "nights"))

@@ -10,8 +10,10 @@ from django.urls import path
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.versions import available_columns
+from benchdash.dashboard.pages.matrix import moved
 from benchdash.dashboard.pages.matrix.baseline import BaselineForm, meant_by
-from benchdash.dashboard.pages.matrix.figure import ChosenMatrix, WholeMatrix, whole_matrix
+from benchdash.dashboard.pages.matrix.chosen import ChosenMatrix
+from benchdash.dashboard.pages.matrix.figure import whole_matrix
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
@@ -32,7 +34,7 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     picker = shown.chosen.picker
     return {
         "shown": shown,
-        "fixed_url": _fixed_url(request, shown),
+        "fixed_url": address_with(request.path, request.GET, **shown.fixed) if shown.fixed else "",
         "filters": shown.filters,
         "kept": shown.kept,
         "version_picker": picker,
@@ -41,16 +43,6 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "csv_url": address_with(request.path, request.GET, format="csv"),
         "suggestions": controls.suggestions(picker) if picker else [],
     }
-
-
-def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
-    """Return the address with what it left open; empty for nights, which move on."""
-    columns = shown.chosen.columns
-    if shown.matrix is None or columns is None or columns.base is None:
-        return ""
-    chosen, base = list(map(short_id, columns.chosen)), short_id(columns.base)
-    metric = shown.chosen.metric
-    return address_with(request.path, request.GET, v=chosen, base=base, metric=metric, over="versions")
 
 
 @project_action
@@ -100,6 +92,7 @@ def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
 
 
 urlpatterns = [
+    *moved.urlpatterns,
     path(
         "compare/matrix/",
         content_page("dashboard/matrix.html", matrix_context, csv=_csv, relative=True),

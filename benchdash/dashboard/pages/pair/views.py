@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.api_parameters import selector, threads_of_api
 from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
 from benchdash.dashboard.compare.selection import place_checks, workload_ids
-from benchdash.dashboard.compare.tables import selector, threads_of_api
 from benchdash.dashboard.compare.version_picker import one_version_picker
 from benchdash.dashboard.compare.versions import Available, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
@@ -117,7 +117,7 @@ def _of_columns(
             threads_filter(measured.threads, choice.threads),
             filters.some_of("metric", "Charts", known, choice.metrics, empty="main metrics"),
         ],
-        "lines_url": f"{page_url('compare', project)}?{lines}",
+        "matrix_url": f"{page_url('matrix', project)}?{lines}",
     }
 
 

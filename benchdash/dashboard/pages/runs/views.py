@@ -221,7 +221,8 @@ def _latency_url(project: Project, details: RunDetails) -> str:
     run = details.run
     threads = threads_texts([run.threads])[0]
     version = short_id(column_of(run))
-    return page_url("latency", project, v=version, workload=str(run.workload_id), threads=threads)
+    opened = {"open": str(run.workload_id), "charts": "percentiles", "threads": threads}
+    return page_url("matrix", project, v=version, over="versions", **opened)
 
 
 def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:

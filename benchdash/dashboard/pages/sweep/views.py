@@ -13,10 +13,10 @@ from django.urls import path, reverse
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine
+from benchdash.dashboard.compare.api_parameters import threads_of_api
 from benchdash.dashboard.compare.controls import AXES, VersionChip, metric_filter, threads_filter
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
-from benchdash.dashboard.compare.tables import threads_of_api
 from benchdash.dashboard.pages.sweep.doubts import single_sessions, sweep_doubts
 from benchdash.dashboard.pages.sweep.figure import SweepLook, crossed_panels, lines_of, sweep_panels
 from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice

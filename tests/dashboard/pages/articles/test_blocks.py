@@ -15,7 +15,7 @@ from tests.dashboard.page_text import text_of
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ("compare", "pair", "matrix", "curves", "history")
+PAGES = ("matrix", "pair", "history")
 
 
 @pytest.fixture
@@ -48,9 +48,7 @@ def add_url(page):
 
 def saved(bob, name, **fields):
     """The article after the view that stands on this page was saved as a member does it."""
-    shown = bob.get(
-        f"/p/bench/compare/{name}/" if name not in ("compare", "history") else f"/p/bench/{name}/"
-    )
+    shown = bob.get(f"/p/bench/{name}/" if name == "history" else f"/p/bench/compare/{name}/")
     form = bob.get(add_url(shown.content.decode())).context["form"]
     sent = {"page": form["page"].value(), "query": form["query"].value(), "title": "Two versions", **fields}
     answer = bob.post("/p/bench/articles/add/", sent)
@@ -80,16 +78,16 @@ def test_no_id_is_on_a_page_twice(bob, name):
 
 
 def test_newer_versions_do_not_come_into_an_article(bob, project):
-    saved(bob, "compare")
+    saved(bob, "matrix")
     make_runs([make_record(5.0, version="10.6.3", threads=threads) for threads in (1, 4)], project=project)
     text = text_of(bob.get("/p/bench/articles/two-versions/"))
     assert "10.6.3" not in text
     assert "since then" not in text
-    assert "10.6.3" in text_of(bob.get("/p/bench/compare/"))
+    assert "10.6.3" in text_of(bob.get("/p/bench/compare/matrix/"))
 
 
 def test_runs_that_came_later_are_named(bob, project):
-    saved(bob, "curves")
+    saved(bob, "pair")
     make_runs([make_record(150.0, version="10.6.2", threads=1, repetition=3)], project=project)
     assert "and 1 run since then" in text_of(bob.get("/p/bench/articles/two-versions/"))
     block = Article.objects.get().blocks.get()
@@ -120,12 +118,12 @@ def statements(client, article):
 
 
 def test_who_is_no_member_reads_and_does_not_write(bob, client, project):
-    saved(bob, "compare")
+    saved(bob, "matrix")
     client.logout()
     text = text_of(client.get("/p/bench/articles/two-versions/"))
     assert "Edit" not in text
     assert "Two versions" in text_of(client.get("/p/bench/articles/"))
-    assert "Add to an article" not in text_of(client.get("/p/bench/compare/"))
+    assert "Add to an article" not in text_of(client.get("/p/bench/compare/matrix/"))
     assert client.post("/p/bench/articles/two-versions/delete/").status_code == 302
     client.force_login(make_user("rita", member_of=project, role=Role.READER))
     assert client.post("/p/bench/articles/two-versions/delete/").status_code == 403
@@ -140,8 +138,8 @@ def test_an_article_of_a_private_project_does_not_exist_for_others(client):
 
 
 def test_writing_moving_removing_and_putting_back(bob, project):
-    saved(bob, "compare", heading="First")
-    saved(bob, "curves", heading="Second", article="two-versions")
+    saved(bob, "matrix", heading="First")
+    saved(bob, "pair", heading="Second", article="two-versions")
     article = Article.objects.get()
     first, second = article.blocks.all()
 
@@ -179,7 +177,7 @@ def test_writing_moving_removing_and_putting_back(bob, project):
 
 
 def test_an_address_that_names_nothing_is_refused_with_a_reason(bob):
-    sent = {"page": "compare", "query": "v=nothing", "title": "Nothing"}
+    sent = {"page": "matrix", "query": "v=nothing", "title": "Nothing"}
     answer = bob.post("/p/bench/articles/add/", sent)
     assert answer.status_code == 422
     assert "Nothing was saved" in text_of(answer)

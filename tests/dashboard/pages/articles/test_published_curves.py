@@ -9,7 +9,7 @@ from benchdash.regressions.comparison.columns import Selector, columns_of, short
 from tests.builders import make_project
 from tests.dashboard.page_text import text_of
 from tests.dashboard.pages.articles.test_views import ARTICLES, upload
-from tests.dashboard.pages.curves.test_views import figures, titles
+from tests.dashboard.pages.matrix.test_opened import figures, titles
 
 MEASURED = Path(__file__).parents[4] / "ingest/samples/releases"
 
@@ -26,7 +26,7 @@ def project():
 def curves(client, project, base, *others, query=""):
     ids = [short_id(columns_of(project, Selector(**place))[0]) for place in (base, *others)]
     chosen = "&".join(f"v={one}" for one in ids)
-    return client.get(f"/p/articles/compare/curves/?{chosen}&base={ids[0]}&{query}")
+    return client.get(f"/p/articles/compare/matrix/?{chosen}&base={ids[0]}&open=each&{query}")
 
 
 @pytest.mark.skipif(not ARTICLES.is_dir(), reason="the figures of the articles are not here")
@@ -45,7 +45,7 @@ def test_response_times_on_log_axes_and_the_one_throughput_that_was_printed(clie
         "oltp_read_only, 4,096 threads, transactions per second, Windows",
         "oltp_read_only, response time, 95th percentile against threads, Windows",
     ]
-    _, times = figures(answer)
+    _, times = figures(answer).values()
     assert (times["layout"]["xaxis"]["type"], times["layout"]["yaxis"]["type"]) == ("log", "log")
     assert times["data"][0]["x"][0] == 4
     assert times["data"][0]["x"][-1] == 4096
@@ -79,5 +79,5 @@ def test_where_throughput_peaks_and_how_far_it_falls(client, project):
     settings = [f"--set={said}" for said in SAID]
     pattern = "rep{repetition}/t{threads}.txt"
     call_command("import_folder", folder, "--project=articles", "--pattern", pattern, *settings)
-    text = text_of(curves(client, project, {}, query="metric=tps&from=1&to=64"))
+    text = text_of(curves(client, project, {}, query="metric=tps"))
     assert "10.11.19 1,674 4 (one session) 2 −35.1 % +24.9 % 2.0 %" in text

@@ -1,4 +1,4 @@
-"""Figures that articles printed, uploaded as they lie there, on the compare page."""
+"""Figures that articles printed, uploaded as they lie there, in the open rows of the matrix."""
 
 import csv
 import io
@@ -38,11 +38,11 @@ def upload(project, name, *, companion=None, **fields):
 
 
 def compare(client, project, base, *others, query=""):
-    """The compare page of these places, each of which is one column."""
+    """The matrix of these places, each of which is one column, with every row open."""
     columns = [columns_of(project, Selector(**place)) for place in (base, *others)]
     ids = [short_id(column) for [column] in columns]
     chosen = "&".join(f"v={one}" for one in ids)
-    return client.get(f"/p/articles/compare/?{chosen}&base={ids[0]}&{query}")
+    return client.get(f"/p/articles/compare/matrix/?{chosen}&base={ids[0]}&open=each&{query}")
 
 
 def bars(answer):
@@ -86,7 +86,7 @@ def test_a_bar_chart_for_each_query_of_three_drivers(client, project):
 def test_percentages_against_any_chosen_reference(client, project):
     upload(project, "jdbc-drivers-qps/unprepared.txt", hardware="a desktop", threads=1)
     connector, mariadb, drizzle = DRIVERS
-    answer = compare(client, project, connector, mariadb, drizzle, query="values=relative")
+    answer = compare(client, project, connector, mariadb, drizzle, query="drawn=relative")
     assert "22,104 1 +13.1 %" in text_of(answer)
     chart = bars(answer)["DO 1, 1 thread, queries per second relative to ConnectorJ 5.1.24, a desktop"]
     assert chart["MariaDB-JDBC 1.1.2"] == 113.1
@@ -161,7 +161,7 @@ def test_drivers_as_a_percentage_of_the_first_with_error_bars(client, project):
         map=json.dumps(pattern),
     )
     products = [{"product": product} for product in ("MariaDB", "MySQL", "Drizzle")]
-    answer = compare(client, project, *products, query="values=relative")
+    answer = compare(client, project, *products, query="drawn=relative")
     [(title, chart)] = bars(answer).items()
     assert title.startswith("SELECT 1, text protocol, score relative to MariaDB")
     assert chart == {"Drizzle": 125.4, "MariaDB": 100.0, "MySQL": 141.4}

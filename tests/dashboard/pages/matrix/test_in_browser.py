@@ -72,28 +72,36 @@ def test_rows_are_sorted_and_narrowed_and_the_address_keeps_it(chromium_page, pr
 def test_arrow_keys_move_between_cells_and_enter_follows_one(chromium_page, project):
     page = chromium_page
     page.goto("/p/bench/compare/matrix/?rows=flat")
-    page.locator(".matrix-name").first.focus()
+    page.locator(".matrix-open").first.focus()
     page.keyboard.press("Tab")
-    page.keyboard.press("End")
+    page.keyboard.press("Home")
     expect(page.locator(".matrix-tip")).to_have_text(re.compile(r"10\.11\.15: 2 thread counts, 6 runs"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
     expect(page.locator("td a:focus")).to_have_text("▼0.90")
     # Back by one Tab is the head of this row, not each cell before it.
     page.keyboard.press("Shift+Tab")
-    expect(page.locator(".matrix-name:focus")).to_have_text("point-query")
+    expect(page.locator(".matrix-open:focus")).to_have_text("point-query")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("Compare")
+    expect(page.locator("h1")).to_have_text("10.6.23 against 10.2.44")
 
 
-def test_thread_counts_open_in_place(chromium_page, project):
+def test_rows_open_in_place_and_the_address_says_which(chromium_page, project):
     page = chromium_page
     page.goto("/p/bench/compare/matrix/")
-    page.get_by_label("2 thread counts of scan").click()
-    expect(page.locator(".matrix-part")).to_have_count(2)
-    assert "open=" in page.url
+    for opened, workload in enumerate(("scan", "insert"), start=1):
+        page.get_by_role("link", name=workload, exact=True).click()
+        expect(page.locator(".matrix-part")).to_have_count(2 * opened)
+        expect(page.locator(".matrix-charts .chart .main-svg").first).to_be_visible()
+        assert page.url.count("open=") == opened
+    page.reload()
+    expect(page.locator(".matrix-charts")).to_have_count(2)
+    page.get_by_role("link", name="scan", exact=True).click()
+    expect(page.locator(".matrix-charts")).to_have_count(1)
+    page.get_by_role("link", name="Open all").click()
+    expect(page.locator("#matrix-all .chart-small")).to_have_count(4)
 
 
 def test_a_member_makes_groups_and_the_matrix_has_them(chromium_page, project, sign_in):

@@ -53,25 +53,25 @@ def names(answer):
 
 def test_it_is_a_tab_under_compare(client, project):
     measure(project)
-    page = client.get("/p/bench/compare/").content.decode()
-    assert '<a href="/p/bench/compare/matrix/">Matrix</a>' in page
+    page = client.get("/p/bench/compare/", follow=True).content.decode()
+    assert '<a href="/p/bench/compare/matrix/" aria-current="page">Matrix</a>' in page
 
 
 def test_versions_stand_in_groups_relative_to_the_oldest(client, project):
-    measure(project, workloads=["hot-points", "point-query", "scan"])
+    measure(project, workloads=["hot-points", "scan", "point-query"])
     answer = get(client)
     assert matrix(answer) == [
-        ["Workload", "10.2.44", "10.6.23", "10.11.15"],
-        ["Geometric mean", "", "▼ 0.90", "▼ 0.80"],
-        ["lowest", "", "0.90", "0.80"],
-        ["highest", "", "0.90", "0.80"],
-        ["Point queries 2", "", "▼ 0.90", "▼ 0.80"],
-        ["lowest", "", "0.90", "0.80"],
-        ["highest", "", "0.90", "0.80"],
-        ["hot-points", "1,001", "▼ 0.90", "▼ 0.80"],
-        ["point-query", "1,001", "▼ 0.90", "▼ 0.80"],
+        ["Workload", "10.11.15", "10.6.23", "10.2.44"],
+        ["Geometric mean", "▼ 0.80", "▼ 0.90", ""],
+        ["lowest", "0.80", "0.90", ""],
+        ["highest", "0.80", "0.90", ""],
+        ["Point queries 2", "▼ 0.80", "▼ 0.90", ""],
+        ["lowest", "0.80", "0.90", ""],
+        ["highest", "0.80", "0.90", ""],
+        ["hot-points", "▼ 0.80", "▼ 0.90", "1,001"],
+        ["point-query", "▼ 0.80", "▼ 0.90", "1,001"],
         ["Range queries 1", "", "", ""],
-        ["scan", "1,001", "▼ 0.90", "▼ 0.80"],
+        ["scan", "▼ 0.80", "▼ 0.90", "1,001"],
     ]
     text = text_of(answer)
     assert "transactions per second, higher is better, relative to 10.2.44; in bold the geometric" in text
@@ -81,38 +81,38 @@ def test_versions_stand_in_groups_relative_to_the_oldest(client, project):
 def test_each_version_can_stand_against_the_one_before(client, project):
     measure(project, workloads=["scan"])
     answer = get(client, "relative_to=previous")
-    assert matrix(answer)[1] == ["scan 1 thread", "1,001", "▼ 0.90", "▼ 0.89"]
+    assert matrix(answer)[1] == ["scan 1 thread", "▼ 0.89", "▼ 0.90", "1,001"]
     assert "each column relative to the one before" in text_of(answer)
     assert chip(answer, "base") is None
     # A click compares the two.
     old, middle, new = (short_id(column) for column in columns_of(project, Selector()))
     page = answer.content.decode().replace("&amp;", "&")
-    assert f"compare/?v={old}&v={middle}&base={old}&" in page
-    assert f"compare/?v={middle}&v={new}&base={middle}&" in page
+    assert f"pair/?base={old}&against={middle}&" in page
+    assert f"pair/?base={middle}&against={new}&" in page
 
 
 def test_another_reference_and_other_versions_can_be_chosen(client, project):
     measure(project, workloads=["scan"])
     old, _, new = (short_id(column) for column in columns_of(project, Selector()))
     assert matrix(get(client, f"v={old}&v={new}&base={new}"))[:2] == [
-        ["Workload", "10.11.15", "10.2.44"],
-        ["scan 1 thread", "800.8", "▲ 1.25"],
+        ["Workload", "10.2.44", "10.11.15"],
+        ["scan 1 thread", "▲ 1.25", "800.8"],
     ]
 
 
 def test_values_and_numbers_of_runs_can_stand_in_the_cells(client, project):
     measure(project, workloads=["scan"])
-    assert matrix(get(client, "values=both"))[1][1:3] == ["1,001 n = 3", "▼ 0.90 900.9, n = 3"]
-    assert matrix(get(client, "values=absolute"))[1][1:3] == ["1,001 n = 3", "▼ 900.9 n = 3"]
+    assert matrix(get(client, "values=both"))[1][2:] == ["▼ 0.90 900.9, n = 3", "1,001 n = 3"]
+    assert matrix(get(client, "values=absolute"))[1][2:] == ["▼ 900.9 n = 3", "1,001 n = 3"]
 
 
 def test_one_thread_count_can_be_chosen_and_others_fold(client, project):
     measure(project, workloads=["scan"], threads=[1, 16])
-    assert matrix(get(client, "rows=flat"))[-1][0] == "+ scan"
-    assert matrix(get(client, "threads=16"))[-1][:2] == ["scan 16 threads", "16,016"]
+    assert matrix(get(client, "rows=flat"))[-1][0] == "scan"
+    assert matrix(get(client, "threads=16"))[-1][::3] == ["scan 16 threads", "16,016"]
     pk = project.workloads.get().pk
     opened = matrix(get(client, f"open={pk}"))
-    assert [row[0] for row in opened[-3:]] == ["− scan", "1 thread", "16 threads"]
+    assert [row[0] for row in opened[-3:]] == ["scan", "1 thread", "16 threads"]
 
 
 def test_rows_can_be_sorted_and_those_without_a_change_left_out(client, project):
@@ -157,7 +157,7 @@ def test_where_nothing_changed_it_says_so(client, project):
 
 
 def test_groups_alone_are_a_summary(client, project):
-    measure(project, workloads=["hot-points", "point-query", "scan", "scan.warm"])
+    measure(project, workloads=["hot-points", "scan.warm", "scan", "point-query"])
     assert names(get(client, "rows=groups")) == [
         *("Geometric mean", "lowest", "highest"),
         *("Point queries 2", "lowest", "highest"),
@@ -178,15 +178,15 @@ def test_one_session_each_has_no_colours_and_a_headline_that_says_what_would_set
     assert "Colours show how large differences are, not whether they are real" in text_of(answer)
 
 
-def test_a_workload_leads_to_its_charts_and_a_cell_to_its_comparison(client, project):
+def test_a_cell_leads_to_its_two_sides_and_that_of_the_base_to_its_history(client, project):
     measure(project, versions=VERSIONS[:2], workloads=["scan"])
     old, new = (short_id(column) for column in columns_of(project, Selector()))
     pk = project.workloads.get().pk
     page = get(client).content.decode().replace("&amp;", "&")
-    chosen = f"/p/bench/compare/?v={old}&v={new}&base={old}"
-    assert f'<a href="{chosen}&metric=tps&workload={pk}" class="matrix-name"' in page
-    assert f'<a href="{chosen}&workload={pk}&threads=1"' in page
-    assert client.get(f"{chosen}&metric=tps&workload={pk}").status_code == 200
+    sides = f"/p/bench/compare/pair/?base={old}&against={new}&workload={pk}&threads=1"
+    assert f'<a href="{sides}"' in page
+    [history] = re.findall(r'<td class="number matrix-base"><a href="([^"]+)"', page)
+    assert client.get(sides).status_code == client.get(history).status_code == 200
 
 
 # --- nights -------------------------------------------------------------------------------------------------
@@ -211,25 +211,22 @@ def test_the_nights_of_a_branch_stand_by_their_days_in_per_cent(client, project)
     nights(project, [100.0, 110.0, 90.0])
     answer = get(client)
     assert matrix(answer) == [
-        ["Workload", "2 Mar", "3 Mar", "4 Mar"],
-        ["scan 4 threads", "100.0", "+10.0 %", "−10.0 %"],
+        ["Workload", "4 Mar", "3 Mar", "2 Mar"],
+        ["scan 4 threads", "−10.0 %", "+10.0 %", "100.0"],
     ]
     assert "MariaDB on box, branch main" in text_of(answer)
 
 
 def test_a_night_can_stand_against_the_one_before(client, project):
     nights(project, [100.0, 110.0, 99.0])
-    assert matrix(get(client, "relative_to=previous"))[1][1:] == ["100.0", "+10.0 %", "−10.0 %"]
+    assert matrix(get(client, "relative_to=previous"))[1][1:] == ["−10.0 %", "+10.0 %", "100.0"]
 
 
 def test_a_commit_stands_below_its_day_and_a_cell_leads_to_its_history(client, project):
     make_series([100.0, 110.0], project=project, branch="main", workload="scan")
     answer = get(client)
-    assert matrix(answer)[0] == ["Workload", "2 Mar 00000000", "3 Mar 00000000"]
+    assert matrix(answer)[0] == ["Workload", "3 Mar 00000000", "2 Mar 00000000"]
     assert re.search(r'href="/p/bench/history/\?series=\d+"', answer.content.decode())
-    [link] = re.findall(r'<a href="([^"]+)" class="matrix-name"', answer.content.decode())
-    assert client.get(link.replace("&amp;", "&")).status_code == 200
-    assert "workload=scan" in link
 
 
 def test_years_are_said_where_there_are_several(client, project):
@@ -239,17 +236,17 @@ def test_years_are_said_where_there_are_several(client, project):
         [make_record(110.0, version="unknown", branch="main", workload="scan", started_at=later)],
         project=project,
     )
-    assert matrix(get(client))[0] == ["Workload", "2 Mar 2026", "2 Mar 2027"]
+    assert matrix(get(client))[0] == ["Workload", "2 Mar 2027", "2 Mar 2026"]
 
 
 def test_beside_releases_nights_are_one_click_away_and_stand_against_the_newest_release(client, project):
     measure(project, versions=["10.6.1", "10.6.2"], workloads=["scan"], threads=[4])
     nights(project, [3600.0])
     answer = get(client)
-    assert matrix(answer)[0] == ["Workload", "10.6.1", "10.6.2"]
+    assert matrix(answer)[0] == ["Workload", "10.6.2", "10.6.1"]
     assert "over=nights" in answer.content.decode()
     answer = get(client, "over=nights")
-    assert matrix(answer)[:2] == [["Workload", "10.6.2", "2 Mar"], ["scan 4 threads", "3,604", "−0.1 %"]]
+    assert matrix(answer)[:2] == [["Workload", "2 Mar", "10.6.2"], ["scan 4 threads", "−0.1 %", "3,604"]]
     assert matrix(get(client, "over=nights&base=~"))[0] == ["Workload", "2 Mar"]
 
 
@@ -260,10 +257,10 @@ def links(answer):
 def test_earlier_nights_are_one_click_away_and_back(client, project):
     nights(project, [100.0 + night for night in range(20)])
     newest = get(client)
-    assert matrix(newest)[0] == ["Workload", *(f"{day} Mar" for day in range(14, 22))]
+    assert matrix(newest)[0] == ["Workload", *(f"{day} Mar" for day in range(21, 13, -1))]
     assert list(links(newest)) == ["Earlier"]
     earlier = client.get(links(newest)["Earlier"])
-    assert matrix(earlier)[0] == ["Workload", *(f"{day} Mar" for day in range(6, 14))]
+    assert matrix(earlier)[0] == ["Workload", *(f"{day} Mar" for day in range(13, 5, -1))]
     assert list(links(earlier)) == ["Earlier", "Later"]
     assert "until" not in links(earlier)["Later"]
     assert matrix(client.get(links(earlier)["Later"])) == matrix(newest)
@@ -272,7 +269,7 @@ def test_earlier_nights_are_one_click_away_and_back(client, project):
 def test_a_day_in_the_address_is_the_last_that_is_shown(client, project):
     nights(project, [100.0, 110.0, 120.0])
     answer = get(client, "until=2026-03-03")
-    assert matrix(answer)[0] == ["Workload", "2 Mar", "3 Mar"]
+    assert matrix(answer)[0] == ["Workload", "3 Mar", "2 Mar"]
     assert ("until", "2026-03-03T23:59:59.999999+00:00") in answer.context["kept"]
     assert "Nothing of these was measured so" in text_of(get(client, "until=2020-01-01"))
     for nonsense in ("soon", "2026-13-01", "0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-23:59"):
@@ -302,14 +299,14 @@ def alice(client, project):
 
 def test_a_member_moves_the_baseline_with_a_reason_and_everything_says_so(client, project, alice):
     nights(project, [100.0, 200.0, 50.0])
-    assert matrix(get(client))[0] == ["Workload", "2 Mar", "3 Mar", "4 Mar"]
+    assert matrix(get(client))[0] == ["Workload", "4 Mar", "3 Mar", "2 Mar"]
     answer = move(client, project, night(project, 3), back="values=both&base=~")
     assert answer.redirect_chain == [("/p/bench/compare/matrix/?values=both&over=nights", 302)]
     assert "The baseline is 3 Mar 2026 from now on." in text_of(answer)
     answer = get(client)
     assert matrix(answer) == [
-        ["Workload", "3 Mar 2026", "2 Mar", "4 Mar"],
-        ["scan 4 threads", "200.0", "−50.0 %", "−75.0 %"],
+        ["Workload", "4 Mar", "2 Mar", "3 Mar 2026"],
+        ["scan 4 threads", "−75.0 %", "−50.0 %", "200.0"],
     ]
     text = text_of(answer)
     assert "Baseline: 3 Mar 2026 set by Alice just now because “the pool was resized”" in text
@@ -326,15 +323,15 @@ def test_the_overview_holds_the_branch_against_the_same_baseline(client, project
     nights(project, [100.0, 200.0, 50.0])
     move(client, project, night(project, 3))
     answer = client.get("/p/bench/?branch=main")
-    assert matrix(answer)[1] == ["scan 4 threads", "200.0", "0.50", "0.25"]
+    assert matrix(answer)[1] == ["scan 4 threads", "0.25", "0.50", "200.0"]
     assert chip(answer, "base") == "3 Mar 2026 (set for this branch)"
 
 
 def test_a_baseline_older_than_the_shown_nights_still_counts(client, project, alice):
     nights(project, [200.0, *[100.0] * 35])
     move(client, project, night(project, 2))
-    assert matrix(get(client))[1][:2] == ["scan 4 threads", "200.0"]
-    assert matrix(get(client))[1][-1] == "▼ −50.0 %"
+    assert matrix(get(client))[1][::9] == ["scan 4 threads", "200.0"]
+    assert matrix(get(client))[1][1] == "▼ −50.0 %"
 
 
 def test_a_release_or_a_commit_can_be_the_baseline(client, project, alice):
@@ -343,13 +340,13 @@ def test_a_release_or_a_commit_can_be_the_baseline(client, project, alice):
     old = project.versions.get(version="10.6.1").pk
     move(client, project, f"release.{old}")
     answer = get(client, "over=nights")
-    assert matrix(answer)[0] == ["Workload", "10.6.1", "2 Mar 00000000", "3 Mar 00000000"]
+    assert matrix(answer)[0] == ["Workload", "3 Mar 00000000", "2 Mar 00000000", "10.6.1"]
     first = project.versions.get(commit=f"{1:040x}").pk
     move(client, project, f"group.{first}.2026-03-02")
     answer = get(client, "over=nights")
     assert matrix(answer) == [
-        ["Workload", "2 Mar 2026 00000000", "3 Mar 00000000"],
-        ["scan 4 threads", "500.0", "+100.0 %"],
+        ["Workload", "3 Mar 00000000", "2 Mar 2026 00000000"],
+        ["scan 4 threads", "+100.0 %", "500.0"],
     ]
 
 
@@ -361,10 +358,10 @@ def test_a_baseline_can_be_moved_back_and_taken_back(client, project, alice):
     [target] = re.findall(r'name="target" value="([^"]+)"', page)
     assert target == night(project, 3)
     move(client, project, target, reason="moved back")
-    assert matrix(get(client))[0][1] == "3 Mar 2026"
+    assert matrix(get(client))[0][-1] == "3 Mar 2026"
     move(client, project, "none", reason="not needed")
     answer = get(client)
-    assert matrix(answer)[0][1] == "2 Mar"
+    assert matrix(answer)[0][-1] == "2 Mar"
     assert "because “not needed”" in text_of(answer)
     assert project.baselines.count() == 4
 
@@ -418,7 +415,7 @@ def test_a_baseline_without_the_metric_is_stood_in_for(client, project, alice):
     move(client, project, f"release.{project.versions.get(version='10.6.1').pk}")
     answer = get(client, "over=nights&metric=tps")
     assert "The chosen baseline has nothing of this metric" in text_of(answer)
-    assert matrix(answer)[1] == ["scan 4 threads", "100.0", "+100.0 %"]
+    assert matrix(answer)[1] == ["scan 4 threads", "+100.0 %", "100.0"]
 
 
 # --- CSV, empty, who, how much ------------------------------------------------------------------------------
@@ -449,6 +446,7 @@ def test_nonsense_in_the_address_is_no_error(client, project):
     measure(project)
     nights(project, [100.0])
     names = ["v", "base", "metric", "workload", "threads", "rows", "sort", "changed", "colours", "open"]
+    names += ["charts", "drawn", "axis", "operation"]
     wrong = "&".join(f"{name}={value}" for name in names for value in ("x", "%00", "9" * 30))
     for over in ("versions", "nights", "x"):
         assert get(client, f"over={over}&{wrong}&branch=x&show=x&values=x&relative_to=x").status_code == 200

@@ -1,4 +1,4 @@
-"""The figures of scaling curves as a page and an answer in CSV say them: one row for each curve."""
+"""The figures of scaling curves, one row for each curve."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,21 +43,18 @@ def curve_of_line(values: Mapping[int, Value]) -> Curve | None:
     )
 
 
-def figures_table(
-    curves: Sequence[tuple[VersionLine, Curve]], *, before: int | None, after: int | None
-) -> FiguresTable | None:
+def figures_table(curves: Sequence[tuple[VersionLine, Curve]]) -> FiguresTable | None:
     """Return the figures of curves; None where there is no curve.
 
-    ``before`` and ``after`` choose the scale-up; None: from the fewest, to the most threads that all
-    curves have, and with neither chosen also the last step.
+    The scale-ups are from the fewest to the most threads that all curves have, and the last step.
     """
     if not curves:
         return None
     measured = [{point.threads for point in curve.points} for _, curve in curves]
     shared = set.intersection(*measured)
     counts = sorted(shared if len(shared) > 1 else set.union(*measured))
-    pairs = [(before or counts[0], after or counts[-1])]
-    if not (before or after) and len(counts) > 2:
+    pairs = [(counts[0], counts[-1])]
+    if len(counts) > 2:
         pairs.append((counts[-2], counts[-1]))
     return FiguresTable(
         pairs=[f"{numbers.count(first)} to {numbers.count(last)}" for first, last in pairs],
