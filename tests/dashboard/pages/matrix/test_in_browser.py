@@ -108,6 +108,7 @@ def test_a_member_makes_groups_and_the_matrix_has_them(chromium_page, project, s
     sign_in(make_user(member_of=project))
     page = chromium_page
     page.goto("/p/bench/compare/matrix/")
+    page.locator("#page-head summary", has_text="More of this matrix").click()
     page.get_by_role("link", name="Workload groups").click()
     for number in range(1, 5):
         page.locator(f"#name-{number}").fill("")
