@@ -38,7 +38,6 @@ _SHARED = frozenset({"unit", "threads"})
 _SAYS_METRIC = re.compile(r'"(?:unit|metric)"\s*:\s*"([^"\\]{1,80})"')
 _ROW = re.compile(r'"\s*:\s*(?=\{\s*"[^"\\]{1,200}"\s*:\s*(?:[0-9]|null|"))')
 _MAX_ROWS_TRIED = 20
-_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 
 
 def recognise(head: bytes) -> bool:
@@ -142,7 +141,7 @@ def _shared_fields(document: Fields) -> dict[str, Cell]:
 def _checked(line: int, item: object) -> dict[str, Cell]:
     """Return the fields of a measurement. Raise FormatError for one of a kind that its name cannot have."""
     if not isinstance(item, dict):
-        raise FormatError(f"a measurement must be an object with fields, not {_kind(item)}", line)
+        raise FormatError(f"a measurement must be an object with fields, not {json.dumps(item):.40}", line)
     for name, value in item.items():
         meant = _meant(name)
         is_text = isinstance(value, str)
@@ -153,7 +152,7 @@ def _checked(line: int, item: object) -> dict[str, Cell]:
         elif meant == "a text":
             fits = fits and (is_text or value is None)
         if not fits:
-            raise FormatError(f"{name[:80]!r} holds {_kind(value)}, where {meant} is meant", line)
+            raise FormatError(f"{name[:80]!r} holds {json.dumps(value):.40}, where {meant} is meant", line)
     return item
 
 
@@ -163,10 +162,6 @@ def _meant(name: str) -> str:
     if meaning in _NUMBERS or metric_named(name) is not None or (not meaning and _is_version(name)):
         return "a number"
     return "a text" if meaning else "a text or a number"
-
-
-def _kind(value: object) -> str:
-    return _KINDS.get(type(value), "a number")
 
 
 def _scalars(fields: Fields) -> dict[str, Fact]:

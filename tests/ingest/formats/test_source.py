@@ -33,80 +33,60 @@ def test_a_file_of_nothing_but_blanks_is_empty(data):
     assert refusal(data) == (None, "the file is empty")
 
 
-def test_a_byte_order_mark_is_no_text():
-    source = Source(b"\xef\xbb\xbfone\n")
-    assert source.text == "one\n"
-    assert source.lines == ["one"]
-    assert source.head == b"one\n"
+ODD = "not UTF-8; lines that are not were read as Windows-1252"
+CUT = "the file ends within a character; it may be cut off"
+COLOURS = "taken away from the lines before they were read: terminal colours"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_with_its_mark_is_read_as_it_stands(encoding):
-    source = Source("\ufefftps: 1 ±\r\nfünf 🐘\r\n".encode(encoding))
-    assert source.text == "tps: 1 ±\nfünf 🐘\n"
-    assert source.head == "tps: 1 ±\nfünf 🐘\n".encode()
-    assert source.lines == ["tps: 1 ±", "fünf 🐘"]
-    assert (source.ends_with_newline, source.warnings) == (True, ())
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_without_its_mark_is_refused_for_its_nul_bytes(encoding):
-    assert refusal("tps: 1\n".encode(encoding)) == (1, "a NUL byte: this is not a text file")
-
-
-@pytest.mark.parametrize("cut", [1, 2, 3])
-def test_utf_16_that_is_cut_within_a_character_says_so(cut):
-    source = Source("\ufeffone\ntwo 🐘".encode("utf-16-le")[:-cut])
-    assert source.lines == ["one", "two "]
-    assert source.warnings == ("line 2: the file ends within a character; it may be cut off",)
-
-
-def test_broken_utf_16_is_refused_with_its_line():
-    data = b"\xff\xfe" + "one\ntwo\n".encode("utf-16-le") + b"\x00\xdc" + "three\n".encode("utf-16-le")
-    assert refusal(data)[1] == "the UTF-16 breaks; save the file as UTF-8 and send it again"
-
-
-def test_what_is_not_utf_8_is_read_as_windows_1252_and_the_first_such_line_is_named():
-    source = Source("Score\n42 ± 3 €\n43 ± 4 €\n".encode("cp1252"))
-    assert source.lines == ["Score", "42 ± 3 €", "43 ± 4 €"]
+@pytest.mark.parametrize(
+    ("data", "lines", "warnings"),
+    [
+        (b"\xef\xbb\xbfone\n", ["one"], []),
+        ("\ufefftps: 1 ±\r\nfünf 🐘\r\n".encode("utf-16-le"), ["tps: 1 ±", "fünf 🐘"], []),
+        ("\ufefftps: 1 ±\r\nfünf 🐘\r\n".encode("utf-16-be"), ["tps: 1 ±", "fünf 🐘"], []),
+        *[
+            ("\ufeffone\ntwo 🐘".encode("utf-16-le")[:-cut], ["one", "two "], [f"line 2: {CUT}"])
+            for cut in (1, 2, 3)
+        ],
+        *[("± one\ntwo 🐘".encode()[:-cut], ["± one", "two "], [f"line 2: {CUT}"]) for cut in (1, 2, 3)],
+        ("Score\n42 ± 3 €\n43 €\n".encode("cp1252"), ["Score", "42 ± 3 €", "43 €"], [f"line 2: {ODD}"]),
+        (
+            "42 ±\n".encode() + b"caf\xe9\n" + "≈ 10⁻⁶\n".encode(),
+            ["42 ±", "café", "≈ 10⁻⁶"],
+            [f"line 2: {ODD}"],
+        ),
+        (b"a\x81b\n", ["a\N{REPLACEMENT CHARACTER}b"], [f"line 1: {ODD}"]),
+        (b"\x1b[31mred\x1b[0m\a\b\f\v\t\n", ["red\a\b\f\v\t"], [COLOURS]),
+    ],
+)
+def test_bytes_become_lines_of_text(data, lines, warnings):
+    source = Source(data)
+    assert source.lines == lines
     assert source.head.decode() == source.text
-    assert source.warnings == ("line 2: not UTF-8; lines that are not were read as Windows-1252",)
+    assert source.text.splitlines() == "\n".join(lines).splitlines()
+    assert list(source.warnings) == warnings
 
 
-def test_a_line_that_is_not_utf_8_leaves_the_others_alone():
-    source = Source("42 ± 3\n".encode() + b"caf\xe9\n" + "≈ 10⁻⁶\n".encode())
-    assert source.lines == ["42 ± 3", "café", "≈ 10⁻⁶"]
-    assert source.warnings == ("line 2: not UTF-8; lines that are not were read as Windows-1252",)
+NUL = "a NUL byte: this is not a text file"
 
 
-def test_a_byte_that_windows_1252_has_not_becomes_a_replacement_character():
-    assert Source(b"a\x81b\n").lines == ["a\N{REPLACEMENT CHARACTER}b"]
-
-
-@pytest.mark.parametrize("cut", [1, 2, 3])
-def test_utf_8_that_is_cut_within_a_character_is_cut_and_not_windows_1252(cut):
-    source = Source("± one\ntwo 🐘".encode()[:-cut])
-    assert source.lines == ["± one", "two "]
-    assert not source.ends_with_newline
-    assert source.warnings == ("line 2: the file ends within a character; it may be cut off",)
-
-
-# --- what is no text ----------------------------------------------------------------------------------------
-
-
-def test_a_nul_byte_is_refused_with_its_line():
-    assert refusal(b"one\ntwo\nth\0ree\n") == (3, "a NUL byte: this is not a text file")
-
-
-def test_control_characters_are_refused_with_their_line():
-    assert refusal(b"one\r\ntwo\x01\r\n") == (2, "a control character (0x01): this is not a text file")
-    assert refusal(b"\x1f\x8b\x08 zipped")[1] == "a control character (0x1f): this is not a text file"
-
-
-def test_what_terminals_are_sent_is_text_and_colours_are_taken_away():
-    source = Source(b"\x1b[31mred\x1b[0m\a\b\f\v\t\n")
-    assert source.lines == ["red\a\b\f\v\t"]
-    assert source.warnings == ("taken away from the lines before they were read: terminal colours",)
+@pytest.mark.parametrize(
+    ("data", "line", "message"),
+    [
+        ("tps: 1\n".encode("utf-16-le"), 1, NUL),
+        ("tps: 1\n".encode("utf-16-be"), 1, NUL),
+        (b"one\ntwo\nth\0ree\n", 3, NUL),
+        (b"one\r\ntwo\x01\r\n", 2, "a control character (0x01): this is not a text file"),
+        (b"\x1f\x8b\x08 zipped", 1, "a control character (0x1f): this is not a text file"),
+        (
+            b"\xff\xfe" + "one\n".encode("utf-16-le") + b"\x00\xdc" + "three\n".encode("utf-16-le"),
+            1,
+            "the UTF-16 breaks; save the file as UTF-8 and send it again",
+        ),
+    ],
+)
+def test_what_is_no_text_is_refused_with_its_line(data, line, message):
+    assert refusal(data) == (line, message)
 
 
 # --- lines --------------------------------------------------------------------------------------------------
