@@ -126,7 +126,7 @@ class JsonSpec:
     def _read(self, run: RunValues, key: str) -> Read:
         if run.error:
             raise run.error
-        if not run.readings:
+        if not run.readings and not self.runs:
             raise FormatError(
                 f"no value stands where {self.tool} writes it: is its JSON within another? Send it alone",
                 run.line,
