@@ -335,14 +335,8 @@ class _Understanding:
     def _is_index(self, index: int) -> bool:
         """Return whether the first column only counts the rows, as data frames write it."""
         values = [one.value for one in self._numbers(index)]
-        first = values[0] if values else None
-        counts = [*range(len(values))]
-        return (
-            index == 0
-            and self._is_whole(index)
-            and first in (0, 1)
-            and values == [one + first for one in counts]
-        )
+        counts = [[*range(first, first + len(values))] for first in (0, 1)]
+        return index == 0 and self._is_whole(index) and values in counts
 
     def _with_names_of_rows(self, found: list[TableColumn]) -> list[TableColumn]:
         """Return the columns, the first of them a setting where nothing else names the rows."""
@@ -405,16 +399,8 @@ class _Understanding:
         own = head.own
         name = own.name if own and (not own.unit or known.accepts(own.unit)) else own_name(head.text)
         direction = UNKNOWN if _bare(column.of) in _DEVIATIONS else known.reading(0, 1).direction
-        return Metric(
-            name,
-            known.multiplier,
-            known.divisor,
-            known.printed_unit,
-            known.normal_unit,
-            direction,
-            True,
-            True,
-        )
+        unit = known.normal_unit
+        return replace(known, name=name, unit=unit, direction=direction, is_own=True, is_declared=True)
 
     def _refuse_moments(self, found: Sequence[TableColumn]) -> None:
         """Raise FormatError where a clock tells rows apart: they are moments of one run, and no runs."""
@@ -435,12 +421,7 @@ class _Understanding:
     def _check_twice(self, found: Sequence[TableColumn]) -> None:
         given: dict[tuple[str, str], str] = {}
         for column in found:
-            if column.role is ColumnRole.FACT:
-                says = column.fact
-            elif column.role is ColumnRole.VALUE and column.metric:
-                says = column.metric.name
-            else:
-                says = column.name
+            says = column.fact or (column.metric.name if column.metric else column.name)
             if (says, column.of) in given:
                 raise FormatError(
                     f"the columns {given[says, column.of]!r} and {column.name!r} both give the {says}",
