@@ -101,11 +101,6 @@ def whole_devices(names: Iterable[str]) -> list[str]:
     return disks or [name for name in distinct if not _MADE_OF_MEMORY_OR_FILES.fullmatch(name)]
 
 
-def is_possible(cells: Cells) -> bool:
-    """Return whether no CPU was busy for more than all of the time."""
-    return all((cells.get(name) or 0) <= _MAX_PER_CENT for name in CPU_METRICS)
-
-
 def time_of_day(text: str) -> int | None:
     """Return seconds since midnight of the first time in a text, such as ``07:54:56 PM``."""
     found = _TIME_OF_DAY.search(text)
@@ -198,7 +193,8 @@ class Samples:
     began_s: float | None = None
 
     def add(self, cells: Cells | None, line: int) -> None:
-        if cells is None or not is_possible(cells):
+        """Keep a sample; none of which a CPU was busy for more than all of the time."""
+        if cells is None or any((cells.get(name) or 0) > _MAX_PER_CENT for name in CPU_METRICS):
             self.left_out.append(line)
         else:
             self.rows.append(cells)
@@ -244,14 +240,11 @@ def _table(source: str, rows: Sequence[Cells]) -> Intervals:
 
 
 def _means(rows: Sequence[Cells], printed: Mapping[str, float]) -> tuple[Reading, ...]:
-    found = []
+    means = dict(printed)
     for metric in METRICS:
-        values = [value for row in rows if (value := row.get(metric)) is not None]
-        if metric in printed:
-            found.append(reading(metric, printed[metric]))
-        elif values:
-            found.append(reading(metric, round(fmean(values), 9)))
-    return tuple(found)
+        if values := [value for row in rows if (value := row.get(metric)) is not None]:
+            means.setdefault(metric, round(fmean(values), 9))
+    return tuple(reading(metric, means[metric]) for metric in METRICS if metric in means)
 
 
 class SampleRow(NamedTuple):

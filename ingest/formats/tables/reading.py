@@ -103,9 +103,7 @@ class _Reading:
     def __post_init__(self) -> None:
         for column in self.columns.with_role(ColumnRole.VALUE):
             self._parts.setdefault((column.of, column.threads), []).append(column)
-        for columns in self._parts.values():
-            for column in columns:
-                _check_commas(self.table, column.index)
+            _check_commas(self.table, column.index)
         # A figure of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
             self._parts.pop(("", None), None)
