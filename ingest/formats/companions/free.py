@@ -32,14 +32,18 @@ def parse(source: Source) -> CompanionReport:
     printed = _totals(lines)
     if "Mem" not in printed:
         raise FormatError("no total of the memory")
-    kilobytes = _kilobytes(printed["Mem"])
-    if kilobytes is None:
-        return _rounded(printed["Mem"], warnings)
-    hardware: dict[str, Fact] = {"ram_kib": kilobytes}
-    swap = printed.get("Swap", "")
-    if swap.isdecimal():
-        # The unit of the memory, which is large enough to tell.
-        hardware["swap_kib"] = int(swap) * kilobytes // int(printed["Mem"])
+    total, swap = printed["Mem"], printed.get("Swap", "")
+    hardware: dict[str, Fact] = {}
+    if kilobytes := _kilobytes(total):
+        hardware["ram_kib"] = kilobytes
+        if swap.isdecimal():
+            # The unit of the memory, which is large enough to tell.
+            hardware["swap_kib"] = int(swap) * kilobytes // int(total)
+    elif not total.isdecimal() or int(total) < _MIN_MB:
+        # Printed by -h and -g; of others the unit is not clear, as with --si.
+        hardware["ram"] = f"{total}Gi" if total.isdecimal() else total
+    else:
+        warnings.append(f"the unit of {total}, the total of the memory, is not clear")
     return CompanionReport(hardware=hardware, warnings=tuple(warnings))
 
 
@@ -61,12 +65,3 @@ def _kilobytes(text: str) -> int | None:
     if total % _PAGE_BYTES == 0:
         return total // 1024
     return total if total % _PAGE_KB == 0 else None
-
-
-def _rounded(text: str, warnings: Sequence[str]) -> CompanionReport:
-    """Return the total that ``-g`` and ``-h`` print; nothing where its unit is unclear, as with ``--si``."""
-    if not text.isdecimal():
-        return CompanionReport(hardware={"ram": text}, warnings=tuple(warnings))
-    if int(text) < _MIN_MB:
-        return CompanionReport(hardware={"ram": f"{text}Gi"}, warnings=tuple(warnings))
-    return CompanionReport(warnings=(*warnings, f"the unit of {text}, the total of the memory, is not clear"))
