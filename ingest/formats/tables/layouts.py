@@ -180,7 +180,7 @@ class TextTable:
         text = lines[index]
         if tuple(cells) == self.names or (after_blank and find_in_text(lines, index)):
             return True
-        if self._is_row(text):
+        if self._is_row(text, cells):
             return False
         words = text.split()
         is_text = sum(map(is_cell, words)) < 2 and not is_cell(words[-1])
@@ -199,10 +199,11 @@ class TextTable:
         others = (line for line in lines[index + 1 :] if line.strip() and not _is_prose(line))
         return not self._is_row(next(others, ""))
 
-    def _is_row(self, line: str) -> bool:
+    def _is_row(self, line: str, cells: Sequence[str] | None = None) -> bool:
         if self.columns:
             return _cells_at_end(_words(line)) >= len(self.columns)
-        cells = self.split(line)
+        if cells is None:
+            cells = self.split(line)
         return len(cells) == len(self.names) and (not self.separator or any(map(is_cell, cells)))
 
     def _table(self, rows: Sequence[TableRow], lines: Sequence[str]) -> Table:

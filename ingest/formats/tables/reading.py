@@ -492,6 +492,8 @@ def _check_commas(table: Table, index: int) -> None:
 
 def with_said(run: ParsedRun, said: Said) -> ParsedRun:
     """Return the run with what a heading says of it; what the run says itself wins."""
+    if said.is_empty:
+        return run
     configuration = [part for part in (run.configuration, said.rest) if part]
     configuration += [f"{name}={value}" for name, value in said.settings.items()]
     own = Said(run.product, run.version, run.workload, run.threads, dict(run.settings))
