@@ -144,16 +144,11 @@ class HookRun:
             raise FormatError(f"sysbench failed: {quoted(self.fatal[0])}", self.fatal[1])
         if self.error:
             raise self.error
-        if not self.final and self.text_report:
+        if not self.final and (self.text_report or self.opened):
             raise FormatError(
-                "the final report is text, and sysbench's banner before it is missing; send the whole output",
-                self.text_report,
-            )
-        if not self.final and self.opened:
-            raise FormatError(
-                "no final report, and the list is not closed: sysbench was stopped, or the file is cut off "
-                "after this line",
-                self.last_line,
+                "no final report in JSON up to this line: sysbench was stopped, or the file is cut off; send "
+                "the whole output with its banner",
+                self.text_report or self.last_line,
             )
         if not self.has_reports:
             raise FormatError(

@@ -60,6 +60,7 @@ _MAX_TITLE_LENGTH = 100
 
 _BUILT_IN_TESTS = frozenset({"cpu", "memory", "fileio", "threads", "mutex"})
 _FORCED = "forcing shutdown"
+_ANOTHER_REPORT = "another report begins without a banner before it; send one run, or runs with their banners"
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 
@@ -203,11 +204,7 @@ def _run(output: SysbenchOutput, key: str) -> Read:
 
 def _report_of_a_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> HookRun:
     if len(output.hook_runs) > 1:
-        raise FormatError(
-            "more reports follow this line without a banner before them; send one run, or runs with their "
-            "banners",
-            output.hook_runs[0].last_line,
-        )
+        raise FormatError(_ANOTHER_REPORT, output.hook_runs[1].line)
     report = output.hook_runs[0]
     report.check()
     rank = output.interval_lines.rank or options.get("percentile")
@@ -224,10 +221,7 @@ def _final_block(output: SysbenchOutput) -> ReportBlock:
             "no final report: sysbench was stopped, or the file is cut off after this line", output.last_line
         )
     if len(blocks) > len(checkpoints) + 1:
-        raise FormatError(
-            "another report begins without a banner before it; send one run, or runs with their banners",
-            blocks[len(checkpoints) + 1].line,
-        )
+        raise FormatError(_ANOTHER_REPORT, blocks[len(checkpoints) + 1].line)
     return blocks[-1]
 
 

@@ -104,7 +104,7 @@ def test_other_json_is_not_recognised():
         (listed(final(4, 0)), 2, "not one event was completed"),
         (listed(report(1), report(1)), 16, "a report for second 1 follows one for second 1"),
         (listed(report(1, threads=1.5)), 2, "1.5 is not a number of threads"),
-        (listed(report(1)).removesuffix("]\n"), 15, "no final report, and the list is not closed"),
+        (listed(report(1)).removesuffix("]\n"), 15, "no final report in JSON up to this line"),
         ("text\n" + report(1)[:60], 2, "the report that begins here is not complete"),
         ("[]\n", 1, "no report of sysbench that is complete"),
     ],
