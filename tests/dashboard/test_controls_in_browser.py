@@ -23,9 +23,10 @@ PAGES = {
     "articles": "/p/bench/articles/",
 }
 FIRST_SCREEN, WHOLE_PAGE, HEIGHT = 25, 60, 3500
-# A control is a tab stop outside the bodies of tables; a table whose cells the arrow keys move between is one.
+# A control is a tab stop outside the bodies of tables; a table with arrow keys between its cells is one.
 CONTROLS = """() => {
-  const stops = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")]
+  const focusable = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const stops = [...document.querySelectorAll(focusable)]
     .filter((one) => one.tabIndex >= 0 && !one.disabled && one.type !== "hidden")
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("tbody"));
   const all = [...stops, ...document.querySelectorAll("table.matrix")];
