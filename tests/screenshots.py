@@ -116,7 +116,12 @@ def pictures(benchdash):
         Picture("pair", f"{releases}/pair/?{urlencode({'base': base, 'against': other})}"),
         Picture("matrix", f"{releases}/matrix/?{urlencode(postgresql_versions(benchdash))}"),
         Picture("nights", f"{watch}/compare/matrix/?over=nights&show=16&colours=size"),
-        Picture("curves", f"{releases}/matrix/?{urlencode([*both, ('open', 'each')])}", height=1000),
+        Picture(
+            "curves",
+            f"{releases}/matrix/?{urlencode([*both, ('open', 'each')])}",
+            height=620,
+            top=".opened-row",
+        ),
         Picture("latency", f"{releases}/matrix/?open=each&charts=percentiles&threads=16", height=1060),
         Picture("settings", f"{releases}/settings/?{urlencode(BUFFER_POOLS)}", height=1000),
         Picture("run", f"/p/releases/runs/{run['id']}/", height=1000, top="figure.chart"),
