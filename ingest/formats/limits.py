@@ -1,8 +1,10 @@
 """Limits of the cost of one file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from ingest.budget import OverBudgetError, cpu_budget
 from ingest.formats.report import FormatError
@@ -24,6 +26,24 @@ _REFUSALS = {
     ),
     "runs": "more than {1} runs (RESULT_MAX_RUNS); send them as several files",
 }
+
+
+_Found = TypeVar("_Found")
+_MAX_REMEMBERED_LENGTH = 100
+
+
+def remembering(function: Callable[[str], _Found]) -> Callable[[str], _Found]:
+    """Return the function of a text with what it returned for short texts kept.
+
+    Every file has the heads of the one before; long texts would only fill the memory.
+    """
+    remembered = lru_cache(maxsize=2000)(function)
+
+    @wraps(function)
+    def answer(text: str) -> _Found:
+        return remembered(text) if len(text) <= _MAX_REMEMBERED_LENGTH else function(text)
+
+    return answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ files of one execution give the same runs.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from benchdash.results.readings import HIGHER, LOWER, Direction, Reading, percentile_metric
+from ingest.formats.limits import remembering
 from ingest.formats.report import Fact, Intervals, ParsedReport, ParsedRun
 from ingest.masking import mask_text
 
@@ -115,7 +115,7 @@ def is_plausible(number: float) -> bool:
     return abs(number) <= _MAX_NUMBER
 
 
-@lru_cache(maxsize=256)
+@remembering
 def scale_of(unit: str) -> UnitScale | None:
     """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's.
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ingest.formats.headings import Said, said_by
+from ingest.formats.limits import remembering
 from ingest.formats.tables.metric_words import (
     Metric,
     MetricHead,
@@ -120,7 +120,7 @@ class ColumnHead:
         return _words(self.text) in _DATABASES
 
 
-@lru_cache(maxsize=2000)
+@remembering
 def meaning_of(name: str) -> str | None:
     """Return the fact that a name over a column stands for, None for one that nobody has agreed on."""
     words = _words(name)
@@ -156,7 +156,7 @@ def heads_workloads(head: str) -> bool:
     return meaning_of(head) == "workload"
 
 
-@lru_cache(maxsize=2000)
+@remembering
 def head_of(text: str) -> ColumnHead:
     """Return what a name over a column means."""
     if (meaning := meaning_of(text)) is not None:

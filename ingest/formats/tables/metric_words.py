@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import dropwhile
 
 from benchdash.results.readings import (
@@ -19,6 +18,7 @@ from benchdash.results.readings import (
 )
 from benchdash.results.units import conversion
 from ingest.formats.headings import said_by
+from ingest.formats.limits import remembering
 from ingest.formats.report import FormatError
 from ingest.formats.tables.other_languages import in_english
 
@@ -248,7 +248,7 @@ def _scaled(metric: Metric, factor: float) -> Metric:
     return replace(metric, divisor=metric.divisor * round(1 / factor))
 
 
-@lru_cache(maxsize=2000)
+@remembering
 def names_metric(text: str) -> bool:
     """Return whether a title names a metric."""
     return bool(title_mentions(in_english(text)))
@@ -262,16 +262,12 @@ def title_mentions(text: str) -> list[Mention]:
     return [Mention(metric, 0, len(text), metric_named(text) is None)] if metric else []
 
 
+@remembering
 def metric_named(head: str) -> Metric | None:
     """Return the metric that a head or a unit names, or None: ``tps``, ``p95 (us)``, ``queries/second``.
 
     The whole head must name it. A latency without a unit is in milliseconds when it bears our own name.
     """
-    # Every file has the heads of the one before; a long one would only fill the memory.
-    return _remembered(head) if len(head) <= _MAX_REMEMBERED_LENGTH else _metric_named(head)
-
-
-def _metric_named(head: str) -> Metric | None:
     text = head.strip()
     name, _, unit = text.casefold().partition("(")
     name = name.strip()
@@ -285,7 +281,7 @@ def _metric_named(head: str) -> Metric | None:
         return Metric("ops_per_s")
     if name in _THROUGHPUT_NAMES and (own := own_metric(text)):
         # Throughput (req/s) is a rate that is known; in MB/s, or without a unit, it is one of the project.
-        known = _metric_named(own.unit) if own.unit and own.direction == UNKNOWN else None
+        known = metric_named(own.unit) if own.unit and own.direction == UNKNOWN else None
         return known or replace(own, direction=HIGHER, is_declared=True)
     if (time := _time_in_words(text)) and not time.lacks_unit:
         return time.metric
@@ -322,10 +318,6 @@ def _time_in_words(head: str) -> "MetricHead | None":
         return None
     metric = Metric(_statistic(statistics[0]))
     return MetricHead(metric.in_unit(units[0], line=1) if units else metric, lacks_unit=not units)
-
-
-_MAX_REMEMBERED_LENGTH = 50
-_remembered = lru_cache(maxsize=1000)(_metric_named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +360,7 @@ def _mean_rate(text: str) -> MetricHead | None:
     """Return the rate of a head such as ``avg_tps`` or ``qps_mean``."""
     words = text.casefold().split("_")
     rest = [word for word in words if _STATISTICS.get(word) != "latency_avg"]
-    metric = _metric_named(rest[0]) if len(rest) == 1 < len(words) else None
+    metric = metric_named(rest[0]) if len(rest) == 1 < len(words) else None
     return MetricHead(metric) if metric and metric.normal_unit.startswith("1/") else None
 
 

@@ -1,7 +1,8 @@
 """Words of heads and titles in Chinese, in which much about MySQL and TiDB is published, and in German."""
 
 import re
-from functools import lru_cache
+
+from ingest.formats.limits import remembering
 
 _CHINESE = {
     "threads": "并发线程数 并发线程 线程数 线程 執行緒數 執行緒",
@@ -67,7 +68,7 @@ _IN_GERMAN = re.compile(
 )
 
 
-@lru_cache(maxsize=1000)
+@remembering
 def in_english(text: str) -> str:
     """Return a head or title with the words that are known in English; all else stays as it is."""
     text = _IN_GERMAN.sub(lambda word: _FROM_GERMAN[word.group().lower()], text.translate(_SIGNS))
