@@ -190,11 +190,13 @@ def _sections(
         visible = [] if look.only_groups else [one for one in shown if one[1][0].group == group.name]
         if not visible and not look.only_groups and look.only_changed:
             continue
+        # Beside the row of its only workload a group has nothing to say.
+        summed_up = within if len(within) > 1 or look.only_groups else []
         yield MatrixSection(
             name=group.name or OTHERS,
             size=len(within),
             rows=[part for one in visible for part in drawing.with_parts(*one)],
-            aggregates=drawing.aggregates(group, [row for _, rows in within for row in rows]),
+            aggregates=drawing.aggregates(group, [row for _, rows in summed_up for row in rows]),
         )
 
 

@@ -129,9 +129,10 @@ def names_of(found):
     return [row.workload for row in found.rows]
 
 
-def test_groups_are_sections_with_mean_lowest_and_highest():
-    base = {("hot-points", 4): 100.0, ("point-query", 4): 100.0, ("scan", 4): 100.0}
-    found = grouped(base, {("hot-points", 4): 50.0, ("point-query", 4): 200.0, ("scan", 4): 90.0})
+def test_groups_of_several_workloads_are_sections_with_mean_lowest_and_highest():
+    base = dict.fromkeys([("hot-points", 4), ("point-query", 4), ("scan", 4), ("scan", 8)], 100.0)
+    change = {("hot-points", 4): 0.5, ("point-query", 4): 2.0, ("scan", 4): 0.9, ("scan", 8): 0.95}
+    found = grouped(base, {key: base[key] * by for key, by in change.items()})
     points, ranges = drawn(found, groups=True).sections
     assert (points.name, points.size, names_of(points)) == ("point queries", 2, ["hot-points", "point-query"])
     assert [one.text for one in points.aggregates.mean] == ["1.00"]

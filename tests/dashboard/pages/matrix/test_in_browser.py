@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.builders import START, in_sessions, make_project, make_record, make_runs, make_user
-from tests.dashboard.controls import choose_display
+from tests.dashboard.controls import choose_display, opened_filter
 from tests.dashboard.shifts import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,6 +96,11 @@ def test_rows_open_in_place_and_the_address_says_which(chromium_page, project):
         expect(page.locator(".matrix-part")).to_have_count(2 * opened)
         expect(page.locator(".matrix-charts .chart .main-svg").first).to_be_visible()
         assert page.url.count("open=") == opened
+    opened_filter(page, "threads").get_by_label("16", exact=True).check()
+    expect(page.locator(".matrix-charts")).to_have_count(2)
+    assert page.url.count("open=") == 2
+    opened_filter(page, "threads").get_by_label("16", exact=True).uncheck()
+    expect(page.locator(".matrix-charts")).to_have_count(2)
     page.reload()
     expect(page.locator(".matrix-charts")).to_have_count(2)
     page.get_by_role("link", name="scan", exact=True).click()
