@@ -135,7 +135,7 @@ def test_a_slow_hour_of_an_equal_release_is_likely_at_most_and_the_mend_is_named
     assert {cell["verdict"] for row in table["rows"] for cell in row["cells"]} == {"likely_worse"}
     pair = client.get(f"/api/v1/difference/?project=amber&base={base}&against={other}").json()
     assert sum(MEND in warning["text"] for warning in pair["warnings"]) == 1
-    for page in (f"pair/?base={base}&against={other}", f"?base={base}&v={base}&v={other}"):
+    for page in (f"pair/?base={base}&against={other}", f"matrix/?base={base}&v={base}&v={other}"):
         assert text_of(client.get(f"/p/amber/compare/{page}")).count(MEND) == 1
 
 

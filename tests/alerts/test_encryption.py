@@ -134,24 +134,3 @@ def test_a_webhook_without_its_key_waits_until_it_is_added_again_and_loses_nothi
     assert send_owed_alerts() == Alert.objects.count() == 1
     assert len(webhook_server.deliveries) == 1
     assert api.get("/api/v1/webhooks/").json()["results"][0]["error"] is None
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_was_stored_before_is_encrypted_by_the_migration_in_batches(project):
-    for number in range(700):
-        make_webhook(project, f"https://example.org/{number}", secret=f"secret {number}")
-    CodeHost.objects.create(
-        project=project, kind="github", repository=REPOSITORY, secret=SECRET, api_url="https://example.org"
-    )
-    call_command("migrate", "alerts", "0003", verbosity=0)
-    try:
-        assert SECRET in stored()
-        assert "secret 699" in stored()
-    finally:
-        call_command("migrate", "alerts", verbosity=0)
-    text = stored()
-    assert SECRET not in text
-    assert "secret 699" not in text
-    assert CodeHost.objects.get().secret == SECRET
-    secrets = [one.secret for one in Subscription.objects.order_by("pk")]
-    assert secrets == [f"secret {number}" for number in range(700)]

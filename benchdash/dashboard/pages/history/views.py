@@ -51,7 +51,7 @@ from benchdash.results.annotations import annotations_of
 from benchdash.results.models import Annotation, Run, Series
 
 LINES_IN_ONE_CHART: Final = 6
-SMALL_CHARTS: Final = 24
+SMALL_CHARTS: Final = 18
 # Maximum number of series that an address names one by one.
 _MAX_NAMED: Final = 60
 _ROWS: Final = 100

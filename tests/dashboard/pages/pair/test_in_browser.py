@@ -75,8 +75,8 @@ def test_the_table_for_a_ticket_is_copied(pair):
 
 
 def test_two_versions_of_the_compare_page_and_a_run_lead_here(pair):
-    pair.get_by_role("link", name="Lines", exact=True).last.click()
-    pair.get_by_role("link", name="Side by side", exact=True).last.click()
+    pair.get_by_role("link", name="Matrix", exact=True).last.click()
+    pair.get_by_role("link", name="Two sides", exact=True).last.click()
     expect(pair.locator(".headline")).to_contain_text("10.6.2 is 10 % slower than 10.6.1")
 
 

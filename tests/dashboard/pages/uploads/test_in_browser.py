@@ -62,7 +62,7 @@ def test_a_dropped_folder_is_packed_and_only_what_its_names_lack_is_typed(person
     [said] = {(run.version.product.name, run.version.version, run.workload.name) for run in runs}
     assert said == ("MariaDB", "10.11.5", "oltp_read_only")
     # The first results of a project open their chart by themselves, once; the way back leads to the upload.
-    expect(person.page).to_have_url(re.compile(r"/curves/"))
+    expect(person.page).to_have_url(re.compile(r"/compare/matrix/.*open="))
     drops, clicks, keys = person.counts()
     assert (drops, clicks) == (1, len(TYPED[style]) + 1)
     assert keys == sum(map(len, TYPED[style].values()))
@@ -77,7 +77,7 @@ def test_a_pasted_table_is_read_after_one_word_and_one_click(person):
     person.type(product="MySQL", version="8.0.45", hardware="box", workload="oltp_read_only")
     expect(summary(person)).to_have_text("1 of 1 file is complete.")
     person.upload()
-    expect(person.page).to_have_url(re.compile(r"/curves/"))
+    expect(person.page).to_have_url(re.compile(r"/compare/matrix/.*open="))
     assert sorted(run.threads for run in Run.objects.all()) == [16, 32, 64]
     assert person.counts() == (1, 5, len("MySQL8.0.45boxoltp_read_only"))
 
