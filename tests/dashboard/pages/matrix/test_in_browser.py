@@ -97,10 +97,12 @@ def test_rows_open_in_place_and_the_address_says_which(chromium_page, project):
         expect(page.locator(".matrix-charts .chart .main-svg").first).to_be_visible()
         assert page.url.count("open=") == opened
     opened_filter(page, "threads").get_by_label("16", exact=True).check()
+    expect(page).to_have_url(re.compile("threads=16"))
     expect(page.locator(".matrix-charts")).to_have_count(2)
     assert page.url.count("open=") == 2
     opened_filter(page, "threads").get_by_label("16", exact=True).uncheck()
-    expect(page.locator(".matrix-charts")).to_have_count(2)
+    expect(page).not_to_have_url(re.compile("threads=16"))
+    expect(page.locator(".matrix-part")).to_have_count(4)
     page.reload()
     expect(page.locator(".matrix-charts")).to_have_count(2)
     page.get_by_role("link", name="scan", exact=True).click()
