@@ -54,8 +54,7 @@ LINES_IN_ONE_CHART: Final = 6
 SMALL_CHARTS: Final = 18
 # Maximum number of series that an address names one by one.
 _MAX_NAMED: Final = 60
-_ROWS: Final = 100
-_ROWS_OF_SEVERAL: Final = 20
+_ROWS: Final = 20
 # Lines whose levels are this far apart would flatten each other.
 _FAR_APART: Final = 5
 
@@ -290,7 +289,7 @@ def _large_charts(
         own = [one for one in written if _belongs(one, series)]
         names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
         alone_url = _series_url("history", page, part, wishes.of_one)
-        rows = Paginator(rows_of(part, look.axis, look.bases), _ROWS_OF_SEVERAL if several else _ROWS)
+        rows = Paginator(rows_of(part, look.axis, look.bases), _ROWS)
         charts.append(
             Chart(
                 name=f"history-{number}",
