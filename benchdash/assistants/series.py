@@ -160,6 +160,10 @@ def _history(viewer: Viewer, asked: HistoryArguments) -> dict[str, Any]:
         group = groups[change.pop("index")]
         change |= {name: group[name] for name in _GROUP}
         change |= {name: one.used.of(change[name]) for name in ("before", "after")}
+    drift = answer["drift"] and dict(answer["drift"])
+    if drift:
+        drift |= {f"{end}_time": groups[drift.pop(f"{end}_index")]["time"] for end in ("from", "to")}
+        drift |= {name: one.used.of(drift[name]) for name in ("before", "after")}
     # The newest groups, where there are more changes than any answer holds.
     groups = groups[-_MAX_GROUPS:]
     return {
@@ -167,7 +171,8 @@ def _history(viewer: Viewer, asked: HistoryArguments) -> dict[str, Any]:
         "groups": groups,
         "left_out": _not_shown(len(groups), answer["series"]["points"]),
         "change_points": changes[-_MAX_GROUPS:],
-        "note": _note(one, has_changes=bool(changes)),
+        "drift": drift,
+        "note": _note(one, has_changes=bool(changes or drift)),
     }
 
 
@@ -210,7 +215,8 @@ HISTORY: Final = Tool(
         "Read one series: the value of each version or commit in order, and where its level changed, with the"
         " incident of each change. A row is a group: the median of its `n` runs and the 95 % interval of"
         " that. A change point begins with the group that it names; its `change` is relative, in the unit of"
-        " the series. `sensitivity` says which changes are too small to be found in it."
+        " the series. A `drift` is a loss that came little by little, `per_point` from group to group."
+        " `sensitivity` says which changes are too small to be found in it."
     ),
     arguments=HistoryArguments,
     function=_history,

@@ -175,7 +175,7 @@ class _Timings:
         """Return how many times fell between two powers of two, as quantize() counts them."""
         counts = sorted(Counter(time.bit_length() for time in self.times).items())
         return _intervals(
-            self.name, ((2**bits // 2 * _MS_OF_NS, 2**bits * _MS_OF_NS, count) for bits, count in counts)
+            self.name, ((2**bits // 2 * _MS_OF_NS, 2**bits * _MS_OF_NS, times) for bits, times in counts)
         )
 
 
@@ -228,8 +228,8 @@ def _tables(lines: Sequence[str]) -> Iterator[_Table]:
                 key = ""
             heading, rows = number, []
         elif heading and (found := _ROW.fullmatch(line)):
-            mark, value, _, count = found.groups()
-            rows.append(_Row((mark or "").strip(), int(value), int(count), number))
+            mark, value, _, times = found.groups()
+            rows.append(_Row((mark or "").strip(), int(value), int(times), number))
         elif heading:
             yield _Table(key, rows, heading)
             key, heading, rows = "", 0, []
@@ -243,12 +243,12 @@ def _histogram(name: str, table: _Table) -> Intervals:
     scale = _UNITS_IN_MS[_unit_of(table.key) or "ns"]
     buckets = _buckets(table.rows)
     return _intervals(
-        name, ((low * scale, None if high is None else high * scale, count) for low, high, count in buckets)
+        name, ((low * scale, None if high is None else high * scale, times) for low, high, times in buckets)
     )
 
 
 def _intervals(name: str, buckets: Iterable[tuple[float, float | None, int]]) -> Intervals:
-    rows = tuple((low, high, float(count)) for low, high, count in buckets)
+    rows = tuple((low, high, float(times)) for low, high, times in buckets)
     return Intervals("", f"{name} histogram".strip(), ("from_ms", "to_ms", "count"), rows)
 
 

@@ -15,6 +15,7 @@ from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.services import analyse_touched
+from tests.assistants.conftest import Door
 from tests.builders import make_project, make_token
 from tests.dashboard.page_text import text_of
 
@@ -79,7 +80,7 @@ def incidents(api, **query):
 
 
 def test_a_drift_is_one_incident_told_once_and_again_when_it_has_doubled(
-    project, api, client, mailoutbox, settings
+    project, api, client, mailoutbox, settings, no_loop_of_the_browser
 ):
     settings.HISTORICAL_AFTER = timedelta(days=90)
     Subscription.objects.create(
@@ -115,6 +116,11 @@ def test_a_drift_is_one_incident_told_once_and_again_when_it_has_doubled(
     assert sum(one["drift"] is not None for one in points) == 4
     assert {one["drift"]["incident"] for one in points if one["drift"]} == {drift["id"]}
     assert not any(one["change_points"] for one in points)
+    [drifting, *_] = [one["series"]["id"] for one in points if one["drift"]]
+    history = Door().ask("history", series=drifting)
+    assert history["drift"]["incident"] == drift["id"]
+    assert history["drift"]["from_time"] < history["drift"]["to_time"] == history["groups"][-1]["time"]
+    assert "No change of level" not in history["note"]
     asked = {"project": "nightly", "product": "MariaDB", "branch": "main", "commit": drift["to"]}
     gate = api.get("/api/v1/gate/", {**asked, "base": f"{FLAT:x}".ljust(40, "0")}).json()
     assert gate["verdict"] == "fail"

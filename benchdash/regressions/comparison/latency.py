@@ -16,7 +16,6 @@ from benchdash.regressions.comparison.columns import (
     Selector,
     SelectorError,
     chosen_columns,
-    columns_of_runs,
     included_runs,
     names,
 )
@@ -114,11 +113,6 @@ def sampled_runs(
     """Return the included runs that have a histogram."""
     runs = included_runs(project, workloads=workloads, threads=threads)
     return runs.filter(pk__in=_histograms().values("run"))
-
-
-def sampled_columns(project: Project) -> list[Column]:
-    """List the versions at places that have a histogram, in the order of versions; two statements."""
-    return columns_of_runs(sampled_runs(project))
 
 
 def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[LatencyRowKey, int]:

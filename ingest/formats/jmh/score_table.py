@@ -34,7 +34,7 @@ _ALIGNED_HEAD = re.compile(
     r"\s+(?P<units>Units?)\s*"
 )
 _ROLES = {
-    **dict.fromkeys(("mode",), "mode"),
+    "mode": "mode",
     **dict.fromkeys(("thr", "thread", "threads"), "threads"),
     **dict.fromkeys(("cnt", "count", "samples", "sample", "iterations", "forks", "sec"), "count"),
     **dict.fromkeys(("unit", "units", "单位"), "units"),

@@ -6,15 +6,15 @@ import pytest
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.comparison import latency
-from benchdash.regressions.comparison.columns import Selector, SelectorError
+from benchdash.regressions.comparison.columns import Selector, SelectorError, columns_of_runs
 from benchdash.regressions.comparison.latency import (
     SHARES,
     LatencyRowKey,
     compare_columns,
     compare_latencies,
     latency_doubts,
-    sampled_columns,
     sampled_rows,
+    sampled_runs,
 )
 from benchdash.regressions.detection.quantiles import compared_percentiles, percentiles_of_runs
 from benchdash.regressions.options import EQUIVALENCE_MARGIN
@@ -36,6 +36,11 @@ def measure(project, version, *tables, **fields):
     """A run, and a session where no tag says otherwise, for each of the tables."""
     records = [make_record(version=version, samples=(table,), **fields) for table in tables]
     return make_runs(in_sessions(records), project=project)
+
+
+def sampled_columns(project):
+    """The versions at places that have a histogram."""
+    return columns_of_runs(sampled_runs(project))
 
 
 def compared(project, row=ROW):

@@ -8,9 +8,7 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head
 from benchdash.dashboard.compare import matrix_selection as place_form
-from benchdash.dashboard.compare.controls import (
-    reference_filter,
-)
+from benchdash.dashboard.compare.controls import reference_filter
 from benchdash.dashboard.compare.matrix_sources import (
     MatrixReading,
     MatrixSource,

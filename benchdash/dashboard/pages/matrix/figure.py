@@ -13,9 +13,7 @@ from benchdash.dashboard.compare.controls import (
     threads_filter,
     workloads_filter,
 )
-from benchdash.dashboard.compare.matrix_sources import (
-    MatrixSource,
-)
+from benchdash.dashboard.compare.matrix_sources import MatrixSource
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.matrix import selection as form
 from benchdash.dashboard.pages.matrix.chosen import ChosenMatrix, nights, versions, with_ids
@@ -26,9 +24,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link
 from benchdash.dashboard.shell.switches import Switch, checks
 from benchdash.regressions.comparison import verdict_words
-from benchdash.regressions.comparison.columns import (
-    short_id,
-)
+from benchdash.regressions.comparison.columns import short_id
 from benchdash.regressions.comparison.pair_words import column_summary
 from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import RelativeTo

@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
-from benchdash.regressions.comparison.latency import sampled_columns
+from benchdash.regressions.comparison.columns import Selector, columns_of, columns_of_runs, short_id
+from benchdash.regressions.comparison.latency import sampled_runs
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.readings import Reading
@@ -358,7 +358,7 @@ def test_versions_lie_over_each_other_and_the_table_says_the_same(client, projec
 def test_what_else_differs_is_said_and_a_single_session_is_not_tested(client, project):
     sample(project, "10.6.1", *FAST, runs=2, tags=("session:a",))
     sample(project, "10.6.2", *SLOW, runs=2, tags=("session:b",), hardware="other")
-    columns = "&".join(f"v={short_id(column)}" for column in sampled_columns(project))
+    columns = "&".join(f"v={short_id(column)}" for column in columns_of_runs(sampled_runs(project)))
     text = text_of(percentiles(client, columns))
     assert "Different hardware: box; other." in text
     assert "2 in 1 session 200" in text
