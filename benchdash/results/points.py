@@ -512,6 +512,9 @@ _READ: Final = """
             (excluded_at IS NOT NULL)::int::int8 AS is_excluded,
             started_at_is_assumed::int::int8 AS is_assumed,
             branch, hardware_id, configuration_id, counterpart,
+            min(id) OVER (
+                PARTITION BY version_id, branch, hardware_id, configuration_id, counterpart
+            ) AS place,
             CASE WHEN tags <> '{}' THEN (
                 SELECT tag FROM unnest(tags) WITH ORDINALITY AS tag (tag, at)
                 WHERE starts_with(tag, %(session)s) ORDER BY at LIMIT 1
@@ -522,17 +525,14 @@ _READ: Final = """
             AND (%(since)s::timestamptz IS NULL OR started_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR started_at <= %(until)s)
     ), place AS MATERIALIZED (
-        SELECT min(id) AS id, version_id, branch, hardware_id, configuration_id, counterpart,
+        SELECT place AS id, version_id, branch, hardware_id, configuration_id, counterpart,
             min(started_at) AS first, max(started_at) AS last
-        FROM run GROUP BY version_id, branch, hardware_id, configuration_id, counterpart
+        FROM run GROUP BY place, version_id, branch, hardware_id, configuration_id, counterpart
     ), neighbour AS (
         SELECT DISTINCT place.id, other.started_at, other.started_at_is_assumed::int::int8 AS is_assumed
         FROM place JOIN results_run other
             USING (version_id, branch, hardware_id, configuration_id, counterpart)
-        WHERE (%(whole_sessions)s OR (
-                place.last - place.first > make_interval(secs => %(gap)s)
-                AND other.started_at BETWEEN place.first AND place.last
-            ))
+        WHERE NEIGHBOURS
             AND (other.tags = '{}'
                 OR NOT EXISTS (SELECT FROM unnest(other.tags) tag WHERE starts_with(tag, %(session)s)))
     )
@@ -549,10 +549,7 @@ _READ: Final = """
             string_agg(int8send(is_excluded), ''::bytea), string_agg(int8send(is_assumed), ''::bytea),
             string_agg(int8send(place), ''::bytea), string_agg(int8send((branch <> '')::int), ''::bytea),
             json_object_agg(id, session) FILTER (WHERE session IS NOT NULL)::text
-        FROM (
-            SELECT run.*, place.id AS place
-            FROM run JOIN place USING (version_id, branch, hardware_id, configuration_id, counterpart)
-        ) placed
+        FROM run
     ) runs, (
         SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea),
             string_agg(int8send(is_assumed), ''::bytea)
@@ -564,6 +561,12 @@ _READ: Final = """
         FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
         WHERE version.id = ANY(ARRAY(SELECT DISTINCT version_id FROM run))
     ) versions
+"""
+# Written into the statement instead of a parameter: a plan made for any value of that would read all runs.
+_ALL_NEIGHBOURS: Final = "true"
+_NEIGHBOURS_BETWEEN: Final = """
+            place.last - place.first > make_interval(secs => %(gap)s)
+            AND other.started_at BETWEEN place.first AND place.last
 """
 _OF_SERIES: Final = """
     SELECT series_id, run_id, value, low, high FROM results_measurement
@@ -579,16 +582,19 @@ _NEWEST_OF_SERIES: Final = """
     ) one
 """
 # A prepared statement does not know how many runs and series it gets and expects a handful: it would go
-# through all series for each run. A FULL JOIN is always hashed; what has no other side falls out after it.
-# A derived series is of runs of any thread count.
+# through all series for each run. A FULL JOIN is always hashed, and stays one where it is materialized; what
+# has no other side falls out after it. A derived series is of runs of any thread count.
 _OF_RUNS: Final = """
-    SELECT wanted.id AS series_id, one.run_id, one.value, one.low, one.high
-    FROM (SELECT id, workload_id, threads FROM results_run WHERE id IN (RUNS)) chosen
-    FULL JOIN unnest(%(series)s::bigint[], %(workloads)s::bigint[], %(threads)s::int[])
-        AS wanted (id, workload_id, threads)
-        ON wanted.workload_id = chosen.workload_id
-        AND (wanted.threads IS NULL OR wanted.threads = coalesce(chosen.threads, -1))
-    JOIN results_measurement one ON one.series_id = wanted.id AND one.run_id = chosen.id
+    WITH pair AS MATERIALIZED (
+        SELECT wanted.id AS series_id, chosen.id AS run_id
+        FROM (SELECT id, workload_id, threads FROM results_run WHERE id IN (RUNS)) chosen
+        FULL JOIN unnest(%(series)s::bigint[], %(workloads)s::bigint[], %(threads)s::int[])
+            AS wanted (id, workload_id, threads)
+            ON wanted.workload_id = chosen.workload_id
+            AND (wanted.threads IS NULL OR wanted.threads = coalesce(chosen.threads, -1))
+    )
+    SELECT one.series_id, one.run_id, one.value, one.low, one.high
+    FROM pair JOIN results_measurement one USING (series_id, run_id)
 """
 _RUNS_ALONE: Final = """
     SELECT 0::bigint AS series_id, run_id, 0::float8 AS value, NULL::float8 AS low, NULL::float8 AS high
@@ -657,10 +663,11 @@ def _read(
         "session": SESSION_TAG,
         "gap": settings.SESSION_GAP_S,
         "intervals": intervals,
-        "whole_sessions": whole_sessions,
     }
+    neighbours = _ALL_NEIGHBOURS if whole_sessions else _NEIGHBOURS_BETWEEN
+    statement = _READ.replace("MEASURED", measured).replace("NEIGHBOURS", neighbours)
     with connection.cursor() as cursor:
-        cursor.execute(_READ.replace("MEASURED", measured), {**wanted, **how})
+        cursor.execute(statement, {**wanted, **how})
         [(*columns, tags, places, times, assumed, versions)] = cursor.fetchall()
     series, of_run, values, low, high, ids, *of_runs = (
         np.frombuffer(column or b"", kind).astype(kind[1:])
@@ -669,8 +676,8 @@ def _read(
     place_of, started_us, is_assumed = (
         np.frombuffer(column or b"", ">i8").astype("i8") for column in (places, times, assumed)
     )
-    neighbours = Starts(_chains(place_of, is_assumed), started_us)
-    runs, place = _runs(ids, of_runs, json.loads(tags or "{}"), neighbours, json.loads(versions or "[]"))
+    beside = Starts(_chains(place_of, is_assumed), started_us)
+    runs, place = _runs(ids, of_runs, json.loads(tags or "{}"), beside, json.loads(versions or "[]"))
     if not intervals:
         low = high = np.full(len(values), np.nan)
     run = indexes(of_run, ids)
