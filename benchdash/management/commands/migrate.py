@@ -18,7 +18,7 @@ _ASK_EVERY_S = 0.2
 _OLDER = ("results", "0002_measurement_key_covers_values")
 _TOO_OLD = (
     "this database was made by an older benchdash: start with a new one, by another BENCHDASH_VAR or"
-    " DATABASE_URL, and import the raw files of the old one into it (manage.py import_from)"
+    " DATABASE_URL, and send the result files to it again"
 )
 
 
