@@ -5,7 +5,6 @@ series; a ``Point`` is one row of that as an object, of a kilobyte. ``lay_out`` 
 common positions for analysis, at some tens of bytes for each of their measurements.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from math import nan
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
+import orjson
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
@@ -677,7 +677,7 @@ def _read(
         np.frombuffer(column or b"", ">i8").astype("i8") for column in (places, times, assumed)
     )
     beside = Starts(_chains(place_of, is_assumed), started_us)
-    runs, place = _runs(ids, of_runs, json.loads(tags or "{}"), beside, json.loads(versions or "[]"))
+    runs, place = _runs(ids, of_runs, orjson.loads(tags or "{}"), beside, orjson.loads(versions or "[]"))
     if not intervals:
         low = high = np.full(len(values), np.nan)
     run = indexes(of_run, ids)
