@@ -11,7 +11,15 @@ from django.utils import timezone
 from ingest.errors import FieldError, FieldsError
 from ingest.masking import IDENTITIES, mask_path_map, mask_said, mask_settings, mask_text
 from ingest.metadata.clocks import future_trouble
-from ingest.metadata.fields import ALL_FIELDS, FIELDS, FieldKind, Metadata, fields_of_kind, read_field
+from ingest.metadata.fields import (
+    ALL_FIELDS,
+    ARCHIVE_FIELDS,
+    FIELDS,
+    FieldKind,
+    Metadata,
+    fields_of_kind,
+    read_field,
+)
 from ingest.metadata.meta import read_meta
 from ingest.metadata.path_patterns import PathMap, PathPattern, PathRules, PatternError
 from ingest.metadata.values import read_json, unknown_field_warnings
@@ -103,7 +111,7 @@ def _read(
     else:
         if not is_stored:
             errors += [*_future_errors("", read), *_future_errors("meta.", meta.fields)]
-    if not errors:
+    if not errors and not read.keys().isdisjoint(ARCHIVE_FIELDS):
         errors += _pattern_errors(read)
     if errors:
         raise FieldsError(errors)

@@ -105,6 +105,8 @@ def _joined(files: Iterable[_File]) -> CompanionFacts:
     distinct: dict[tuple[str, str], _File] = {}
     for one in files:
         distinct.setdefault((one.kind, one.sha256), one)
+    if not distinct:
+        return NOTHING
     read_as = {key: _read(one) for key, one in distinct.items()}
     found = list(read_as.values())
     reports = [one for one in found if one.format in companion_formats.COMPANION_FORMATS]

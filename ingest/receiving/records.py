@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 from benchdash.results.controls import control_build
@@ -27,7 +26,7 @@ from ingest.masking import MASK, mask_identity, mask_settings, mask_text
 from ingest.masking.token_shapes import TOKEN
 from ingest.metadata.clocks import early_warning, future_trouble
 from ingest.metadata.fields import REQUIRED, Metadata
-from ingest.metadata.meta import Meta, read_meta
+from ingest.metadata.meta import read_meta
 from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
 from ingest.receiving.sample_times import on_the_time_of_the_run
@@ -68,56 +67,50 @@ def decide(
     measured beside the file belongs to its run, if there is but one. ``rule`` says what stalls are.
     Raises FieldsError for what nobody says, and FormatError where the file says that a run is yet to come.
     """
-    meta = read_meta(metadata.meta)
-    decision = _Decision(
-        metadata=metadata,
-        meta=meta,
-        runs=report.runs,
-        patterns=metadata.map or meta.fields.get("map", {}),
-        told_apart=_told_apart(report.runs),
-        received_at=received_at,
-        content=beside.content or meta.content or beside.content_found or Content(),
-        beside=beside if len(report.runs) == 1 else replace(beside, samples=(), means=()),
-        sampled=frozenset(
-            chain.from_iterable(
-                [*(one.columns for one in report.intervals), *(one.columns for one in beside.samples)]
-            )
-        ),
-        rule=rule,
-    )
-    if errors := list(decision.missing(report.runs)):
+    decision = _Decision(report, metadata, received_at, beside, rule)
+    if errors := list(decision.missing()):
         raise FieldsError(errors)
-    decision.refuse_future(report.runs)
-    tables = _tables(report)
-    facts = mask_settings(report.facts)
-    records = tuple(decision.record(run, facts, tables.get(run.key, ())) for run in report.runs)
-    warnings = [*map(mask_text, report.warnings), *meta.warnings, *beside.warnings]
+    decision.refuse_future()
+    warnings = [*map(mask_text, report.warnings), *decision.meta.warnings, *beside.warnings]
     if len(report.runs) > 1 and (beside.samples or beside.means):
         warnings.append(
             f"the file holds {len(report.runs)} runs, and nothing says during which of them the files beside "
             "it were written: what they measured belongs to none of them"
         )
-    warnings += decision.warnings(report.runs)
-    return Decided(records, tuple(dict.fromkeys(warnings)))
+    return Decided(decision.records(), tuple(dict.fromkeys([*warnings, *decision.warnings()])))
 
 
-@dataclass(frozen=True)
 class _Decision:
-    """The words about a whole file. ``told_apart`` names what its runs differ in by the file itself.
+    """The words about a whole file, and about each of its runs.
 
-    ``sampled`` are the columns of interval samples, also of those beside it.
+    ``told_apart`` names what the runs differ in by the file itself. ``values`` are, for each run, what holds
+    of the fields in which runs may differ; None where nobody says it.
     """
 
-    metadata: Metadata
-    meta: Meta
-    runs: Sequence[ParsedRun]
-    patterns: _Patterns
-    told_apart: frozenset[str]
-    received_at: datetime
-    content: Content
-    beside: CompanionFacts
-    sampled: frozenset[str]
-    rule: Rule
+    def __init__(
+        self,
+        report: ParsedReport,
+        metadata: Metadata,
+        received_at: datetime,
+        beside: CompanionFacts,
+        rule: Rule,
+    ) -> None:
+        self.report, self.runs, self.metadata = report, report.runs, metadata
+        self.received_at, self.rule = received_at, rule
+        self.meta = read_meta(metadata.meta)
+        self.patterns: _Patterns = metadata.map or self.meta.fields.get("map", {})
+        self.told_apart = _told_apart(self.runs)
+        self.content = beside.content or self.meta.content or beside.content_found or Content()
+        # The columns of interval samples, also of those beside the file.
+        self.sampled = [one.columns for one in report.intervals] + [one.columns for one in beside.samples]
+        self.beside = beside if len(self.runs) == 1 else replace(beside, samples=(), means=())
+        metrics = {**self.meta.fields.get("metrics", {}), **metadata.metrics}
+        self.metrics = {name: MetricWishes(**wishes) for name, wishes in metrics.items()}
+        number = self._said("pull_request")
+        self.pull_request = number_in_ref(self._said("branch") or "") if number is None else number
+        self.explicit = {name: getattr(metadata, name) for name in _TOLD_APART}
+        self.without_version: list[ParsedRun] = []
+        self.values = [self._values(run) for run in self.runs]
 
     @cached_property
     def headings_by_entry(self) -> Mapping[frozenset[tuple[str, str]], AbstractSet[str]]:
@@ -128,12 +121,25 @@ class _Decision:
                 found[frozenset(entry.items())].add(run.heading)
         return found
 
-    def record(
-        self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
+    def records(self) -> tuple[RunRecord, ...]:
+        facts, tables = mask_settings(self.report.facts), _tables(self.report)
+        of_all = self._of_all_runs()
+        return tuple(
+            self._record(run, values, of_all, facts, tables.get(run.key, ()))
+            for run, values in zip(self.runs, self.values, strict=True)
+        )
+
+    def _record(
+        self,
+        run: ParsedRun,
+        values: Mapping[str, Any],
+        of_all: Mapping[str, Any],
+        facts: Mapping[str, Fact],
+        samples: tuple[SampleTable, ...],
     ) -> RunRecord:
         """Return the record of a run. ``facts`` are those of the file, masked."""
         check_budget()
-        started_at = self._value(run, "started_at")
+        started_at = values["started_at"]
         content = self.content.switched({**self.meta.switches, **run.settings})
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
         measured = {
@@ -145,23 +151,24 @@ class _Decision:
         sampled = (*samples, *self._samples_beside(run, started_at))
         printed = (*run.readings, *_without(run.readings, self.beside.means))
         readings = [self._told(one) for one in (*printed, *self._of_samples(printed, sampled))]
+        build = values["build"] or ""
         return RunRecord(
-            **self.of_all_runs,
+            **of_all,
             key=_shown_name(run.key),
-            product=self._value(run, "product"),
-            version=self._value(run, "version"),
-            build=self._build(run),
-            commit=self._value(run, "commit"),
-            committed_at=self._value(run, "committed_at"),
+            product=values["product"],
+            version=values["version"],
+            build=control_build(build) if self._said("control") else build,
+            commit=values["commit"],
+            committed_at=values["committed_at"],
             hardware=hardware,
             hardware_facts=hardware_facts,
-            configuration=self._value(run, "configuration") or DEFAULT_CONFIGURATION,
+            configuration=values["configuration"] or DEFAULT_CONFIGURATION,
             configuration_text=content.text,
             settings=content.settings,
-            counterpart=self._value(run, "counterpart") or "",
-            workload=self._value(run, "workload"),
+            counterpart=values["counterpart"] or "",
+            workload=values["workload"],
             threads=self._said("threads") if run.threads is None else run.threads,
-            repetition=self._value(run, "repetition"),
+            repetition=values["repetition"],
             started_at=_aware(started_at or self.received_at),
             started_at_is_assumed=started_at is None,
             duration_s=run.duration_s,
@@ -176,51 +183,37 @@ class _Decision:
                 *self._stability(run, samples, options),
             ),
             options={name: value for name, value in options.items() if name not in measured},
-            facts={**facts, **self.meta.facts, **measured, **self.facts_of_pull_request},
+            facts={**facts, **self.meta.facts, **measured, **self._facts_of_pull_request()},
             warnings=tuple(self._run_warnings(run)),
             samples=sampled,
             metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
         )
 
-    @cached_property
-    def of_all_runs(self) -> Mapping[str, Any]:
-        """The fields of a record that no run of the file has for itself."""
+    def _of_all_runs(self) -> Mapping[str, Any]:
+        """Return the fields of a record that no run of the file has for itself.
+
+        A pull request has a branch of its own, whatever its sender calls its branch: that of a fork may be
+        called like the one where it is to be merged.
+        """
+        number = self.pull_request
+        tags = self.metadata.tags or self.meta.fields.get("tags") or self.metadata.defaults.get("tags", ())
+        session = self._said("session")
         return {
-            "branch": self._branch(),
-            "base_branch": self._said("base_branch") or "" if self._pull_request() else "",
+            "branch": (self._said("branch") or "") if number is None else branch_of(number),
+            "base_branch": self._said("base_branch") or "" if number else "",
             "environment": {**self.beside.hardware, **self.beside.environment, **self.meta.environment},
-            "tags": self._tags(),
+            "tags": tuple(dict.fromkeys([*([SESSION_TAG + session] if session else []), *tags])),
             "notes": self._said("notes") or "",
         }
 
-    def _pull_request(self) -> int | None:
-        number: int | None = self._said("pull_request")
-        return number_in_ref(self._said("branch") or "") if number is None else number
-
-    def _branch(self) -> str:
-        """Return the branch; a pull request has its own, whatever its sender calls its branch.
-
-        That of a fork may be called like the one where it is to be merged.
-        """
-        number = self._pull_request()
-        return (self._said("branch") or "") if number is None else branch_of(number)
-
-    @cached_property
-    def facts_of_pull_request(self) -> Mapping[str, Fact]:
-        number = self._pull_request()
-        if number is None:
+    def _facts_of_pull_request(self) -> Mapping[str, Fact]:
+        if self.pull_request is None:
             return {}
         said = {name: self._said(name) for name in ("branch", "base_branch")}
-        return {"pull_request": number, **{name: value for name, value in said.items() if value}}
+        return {"pull_request": self.pull_request, **{name: value for name, value in said.items() if value}}
 
     def _hardware(self, run: ParsedRun) -> str:
         return self._mapped(run).get("hardware") or self._said("hardware") or self.meta.hardware_name
-
-    @cached_property
-    def metrics(self) -> Mapping[str, MetricWishes]:
-        """Return the words of the sender about metrics: a field of its own wins over ``meta``."""
-        said = {**self.meta.fields.get("metrics", {}), **self.metadata.metrics}
-        return {name: MetricWishes(**wishes) for name, wishes in said.items()}
 
     def _of_samples(self, readings: Iterable[Reading], samples: Iterable[SampleTable]) -> Iterator[Reading]:
         """Yield the interval samples of metrics that the sender names and the file has no figure of."""
@@ -241,16 +234,6 @@ class _Decision:
         unit, direction = wishes.unit or reading.unit, wishes.direction or reading.direction
         return reading._replace(unit=unit, direction=direction)
 
-    def _build(self, run: ParsedRun) -> str:
-        build = self._value(run, "build") or ""
-        return control_build(build) if self._said("control") else build
-
-    def _tags(self) -> tuple[str, ...]:
-        """Return the tags, that of the session in front where it is said."""
-        tags = self.metadata.tags or self.meta.fields.get("tags") or self.metadata.defaults.get("tags", ())
-        session = self._said("session")
-        return tuple(dict.fromkeys([*([SESSION_TAG + session] if session else []), *tags]))
-
     def _samples_beside(self, run: ParsedRun, started_at: datetime | None) -> Iterator[SampleTable]:
         """Yield the samples, on the time of the run where both have a time of day."""
         for table in self.beside.samples:
@@ -269,14 +252,15 @@ class _Decision:
         found = stability_of_run(samples, said=said, duration_s=run.duration_s, rule=self.rule)
         return _without(run.readings, found.readings()) if found else []
 
-    def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
+    def missing(self) -> Iterable[FieldError]:
         """Yield an error for each required field that neither the sender nor the file says."""
+        runs = self.runs
         for name in REQUIRED:
             if name == "hardware":
                 if not all(map(self._hardware, runs)):
                     message = "is required: a file does not say on which machine it was measured"
                     yield FieldError(name, message, is_missing=True)
-            elif lacking := [run for run in runs if not self._value(run, name)]:
+            elif lacking := [run for run, values in zip(runs, self.values, strict=True) if not values[name]]:
                 hint = _workload_hint(lacking) if name == "workload" else ""
                 message = f"is required: the file does not say it{_of_some(lacking, runs)}{hint}"
                 yield FieldError(name, message, is_missing=True)
@@ -284,18 +268,18 @@ class _Decision:
             lacking = [run for run in runs if name in run.lost]
             message = f"is required: the part that says it is missing in the file{_of_some(lacking, runs)}"
             yield FieldError(name, message, is_missing=True)
-        if self._said("base_branch") and not self._pull_request():
+        if self._said("base_branch") and not self.pull_request:
             # An empty variable of CI would put a pull request among the results of its base.
             message = "is required with base_branch; leave both out for what is no pull request"
             yield FieldError("pull_request", message, is_missing=True)
 
-    def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
+    def refuse_future(self) -> None:
         """Raise FormatError for a start in the future that the file says and nobody corrects.
 
         What the sender says was looked at when it came in.
         """
-        for run in runs:
-            started_at = self._value(run, "started_at")
+        for run, values in zip(self.runs, self.values, strict=True):
+            started_at = values["started_at"]
             if started_at is None or started_at != run.started_at:
                 continue
             trouble = future_trouble(
@@ -304,53 +288,61 @@ class _Decision:
             if trouble:
                 raise FormatError(f"the file says that a run started at a time to come: {trouble}")
 
-    def warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
+    def warnings(self) -> Iterable[str]:
+        runs = self.runs
         if self.meta.hardware_name and not self._said("hardware"):
             yield f"the machine has no name and is called '{self.meta.hardware_name}' after its facts"
         for pattern in self.patterns:
             if not any(_matches(pattern, {*_names(run), *_headings(run)}) for run in runs):
                 yield f"'{pattern}' in map names no column, benchmark or heading of the file"
-        found = {name: True for name in self.sampled if not known_metric(name)}
-        found |= {one.metric: one.is_own for run in runs for one in run.readings}
-        for name in self.metrics:
-            if not found.get(name):
-                what = "benchdash knows itself" if name in found else "is not in the file"
-                yield f"the field 'metrics' names '{name}', which {what}"
+        if self.metrics:
+            yield from self._metric_warnings()
         for name in sorted(self.told_apart.intersection(_NAMED_BY_FILES)):
             own = {_own(run, name) for run in runs}
             if own == {self._said(name)}:
                 continue
-            if getattr(self.metadata, name) is not None:
+            if self.explicit[name] is not None:
                 yield f"the field '{name}' gives one {name} to runs for which the file names {len(own)}"
             elif name in self.meta.fields:
                 unused = self.meta.fields[name]
                 yield f"the file tells its runs apart by {name}, so '{unused}' in meta was not used"
-        if without := [run for run in runs if self._is_without_version(run)]:
-            yield f"no version is known of {_shown(without)}, taken as '{UNKNOWN_VERSION}'"
+        if self.without_version:
+            yield f"no version is known of {_shown(self.without_version)}, taken as '{UNKNOWN_VERSION}'"
         if any(_is_naive(run.started_at) for run in runs):
             yield "the times in the file have no offset and are taken as UTC"
-        starts = {_aware(started_at) for run in runs if (started_at := self._value(run, "started_at"))}
+        starts = {_aware(started_at) for values in self.values if (started_at := values["started_at"])}
         if starts and (warning := early_warning(min(starts))):
             yield warning
         if contradicting := [run.threads for run in runs if self._contradicts(run)]:
             yield _thread_warning(contradicting, self._said("threads"))
+
+    def _metric_warnings(self) -> Iterator[str]:
+        found = {name: True for columns in self.sampled for name in columns if not known_metric(name)}
+        found |= {one.metric: one.is_own for run in self.runs for one in run.readings}
+        for name in self.metrics:
+            if not found.get(name):
+                what = "benchdash knows itself" if name in found else "is not in the file"
+                yield f"the field 'metrics' names '{name}', which {what}"
 
     def _said(self, name: str) -> Any:
         explicit = getattr(self.metadata, name)
         said = self.meta.fields.get(name) if explicit is None else explicit
         return self.metadata.defaults.get(name) if said is None and name not in _TOLD_APART else said
 
-    def _value(self, run: ParsedRun, name: str) -> Any:
-        """Return what holds for one run; None where nobody says it."""
-        if name == "version" and self._is_without_version(run):
-            return UNKNOWN_VERSION
-        return self._known(run, name)
+    def _values(self, run: ParsedRun) -> dict[str, Any]:
+        """Return what holds for one run, and note it where its column has a product and no version."""
+        mapped, values = self._mapped(run), {}
+        for name, explicit in self.explicit.items():
+            said = mapped.get(name, explicit)
+            values[name] = self._otherwise(run, name) if said is None else said
+        has_columns = not self.told_apart.isdisjoint({"product", "version"})
+        if has_columns and run.product and not values["version"]:
+            self.without_version.append(run)
+            values["version"] = UNKNOWN_VERSION
+        return values
 
-    def _known(self, run: ParsedRun, name: str) -> Any:
-        if self.patterns and (mapped := self._mapped(run).get(name)) is not None:
-            return mapped
-        if (explicit := getattr(self.metadata, name)) is not None:
-            return explicit
+    def _otherwise(self, run: ParsedRun, name: str) -> Any:
+        """Return what holds of a run where its sender says nothing explicit."""
         own = None if name == "configuration" and self._says_heading(run) else _own(run, name)
         if isinstance(own, str):
             own = mask_identity(own)
@@ -360,19 +352,13 @@ class _Decision:
         if name in self.told_apart:
             return own
         own = self.meta.fields.get(name) or own
-        return self._default(run, name) if own in (None, "") else own
-
-    def _default(self, run: ParsedRun, name: str) -> Any:
-        """Return what holds where nothing else says it; no version for products that stand side by side."""
+        if own not in (None, ""):
+            return own
+        # A version is of one product, and not of those that stand side by side.
         if name in ("version", "build") and "product" in self.told_apart:
             return None
         mapped = self._mapped(run, self.metadata.defaults.get("map", {}))
         return mapped.get(name) or self.metadata.defaults.get(name)
-
-    def _is_without_version(self, run: ParsedRun) -> bool:
-        """Return whether it is a column of a file that sets products side by side, and has no version."""
-        has_columns = not self.told_apart.isdisjoint({"product", "version"})
-        return has_columns and bool(run.product) and not self._known(run, "version")
 
     def _mapped(self, run: ParsedRun, patterns: _Patterns | None = None) -> Mapping[str, str]:
         """Return what the sender says of this run by a name of it, and by a heading that it stands under."""
