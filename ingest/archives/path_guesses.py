@@ -7,12 +7,12 @@ fields of all files.
 import dataclasses
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
 
-from ingest.archives.path_parts import PathPart, PathVariable, as_written, between_words, without_neighbours
+from ingest.archives.path_parts import PathPart, PathVariable, as_written, between_words, joined
 from ingest.archives.path_words import NUMBERS, Word, words_in, workload_called, workloads_in
 from ingest.metadata.fields import FIELDS
 from ingest.metadata.path_patterns import (
@@ -39,7 +39,6 @@ _OWN_FIELDS: Final = ("product", "version", "hardware", "workload", "repetition"
 _OF_ONE_RUN: Final = ("repetition", "session")
 # Forms of one run may differ in these.
 _SUFFIXES: Final = frozenset({"txt", "log", "out", "res", "csv", "scsv", "tsv", "json", "md"})
-_MAX_GROUPS: Final = 8
 # Longer texts are no names of anything.
 _MAX_TEXT_LENGTH: Final = 60
 _NUMBERED_BY_MAJOR: Final = ("pgbench", "postgres", "postgresql", "pg")
@@ -92,10 +91,11 @@ def propose(
     _leave_to_files(names)
     if len(names) < 2:
         return Proposal(fields=_of_all(names[0].words, names), reasons=_reasons(names))
-    groups = _groups(names[:: len(names) // _MAX_STUDIED + 1])
-    drafts = [_draft(*group, said) for group in groups]
-    proposal = _for_all(drafts[0], names) or _by_path(drafts, names)
-    return replace(proposal, reasons=_reasons(names, drafts))
+    studied = names[:: len(names) // _MAX_STUDIED + 1]
+    alike = _largest_group(studied, lambda name: name.path.count("/"))
+    draft = _draft(*_with_common_slots(alike), said)
+    proposal = _for_all(draft, names) or _by_path(draft, names)
+    return replace(proposal, reasons=_reasons(names, draft))
 
 
 @dataclass(slots=True)
@@ -138,18 +138,6 @@ def _leave_to_files(names: Sequence[_Name]) -> None:
             for word in name.words
             if not (is_wrong and word.field == "threads")
         ]
-
-
-def _groups(names: Sequence[_Name]) -> Iterator[tuple[list[_Name], list[_Slot]]]:
-    """Yield names that have their words in the same places, with these places; most names first."""
-    rest = list(names)
-    for _ in range(_MAX_GROUPS):
-        if not rest:
-            return
-        group, slots = _with_common_slots(_largest_group(rest, lambda name: name.path.count("/")))
-        yield group, slots
-        grouped = {name.path for name in group}
-        rest = [name for name in rest if name.path not in grouped]
 
 
 def _with_common_slots(names: Sequence[_Name]) -> tuple[list[_Name], list[_Slot]]:
@@ -247,13 +235,12 @@ def _written(names: Sequence[_Name], slots: Sequence[_Slot], said: Collection[st
         parts += between_words(gaps)
         if number < len(varying):
             parts.append(_of_words([own[number] for own in words]))
-    parts = without_neighbours(parts)
+    parts = joined(parts)
     _name_unknowns(parts, names, constants, said)
     variables = [part for part in parts if isinstance(part, PathVariable)]
     reasons = {
         field: one.reason
-        for part in variables
-        for one in (part.inner or [part])
+        for one in variables
         for field in (field_called(one.field), *chain.from_iterable(one.meanings.values()))
         if one.reason
     }
@@ -280,23 +267,11 @@ def _of_words(words: Sequence[Word]) -> PathVariable:
     return variable
 
 
-def _settle(variable: PathVariable) -> None:
-    """Say what each text of a joined variable means, once its parts have names."""
-    named = [one for one in variable.inner if one.field != ANY_PART]
-    known = [one.field for one in named if field_called(one.field) in FIELDS]
-    variable.field = next(iter(known), named[0].field if named else ANY_PART)
-    inner = PathMap({one.field: one.meanings for one in named})
-    for number, text in enumerate(variable.texts if named else ()):
-        read = inner.read({one.field: one.texts[number] for one in named})
-        variable.meanings[text] = _with_plain_numbers(read)
-
-
 def _name_unknowns(
     parts: Sequence[PathPart], names: Sequence[_Name], constants: Mapping[str, Word], said: Collection[str]
 ) -> None:
     """Say what the variables are that no word explains. What is no field joins the workload, and is seen."""
-    whole = [part for part in parts if isinstance(part, PathVariable)]
-    variables = [one for part in whole for one in part.inner or [part]]
+    variables = [part for part in parts if isinstance(part, PathVariable)]
     used = {variable.field for variable in variables if variable.field}
     for variable in variables:
         if not variable.field and any(one.field and one.texts == variable.texts for one in variables):
@@ -341,9 +316,6 @@ def _name_unknowns(
         if variable.field == "workload":
             called = {text: workload_called(text) for text in variable.texts}
             variable.meanings |= {text: {"workload": name} for text, name in called.items() if name != text}
-    for variable in whole:
-        if variable.inner:
-            _settle(variable)
 
 
 def _says_what_the_file_says(variable: PathVariable, names: Sequence[_Name]) -> bool:
@@ -437,9 +409,9 @@ def _with_plain_numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _plain(value) if name in NUMBERS else value for name, value in fields.items()}
 
 
-def _by_path(drafts: Sequence[_Draft | None], names: Sequence[_Name]) -> Proposal:
+def _by_path(draft: _Draft | None, names: Sequence[_Name]) -> Proposal:
     """Propose what each path says, path by path, where no pattern fits all of them."""
-    meant = {name.path: _fields_of(name, drafts) for name in names}
+    meant = {name.path: _fields_of(name, draft) for name in names}
     first, *others = meant.values()
     common = {
         one: value for one, value in first.items() if all(fields.get(one) == value for fields in others)
@@ -454,9 +426,8 @@ def _by_path(drafts: Sequence[_Draft | None], names: Sequence[_Name]) -> Proposa
     return Proposal(ANY_FILE, {WHOLE_PATH: own}, common)
 
 
-def _fields_of(name: _Name, drafts: Iterable[_Draft | None]) -> dict[str, Any]:
-    draft = next((one for one in drafts if one is not None and name.path in one.paths), None)
-    read = draft.read(name) if draft else None
+def _fields_of(name: _Name, draft: _Draft | None) -> dict[str, Any]:
+    read = draft.read(name) if draft and name.path in draft.paths else None
     if draft is None or read is None:
         return _joined(name.words)
     # Each file has a configuration of its own anyway, so this may be made of several parts.
@@ -489,9 +460,7 @@ def _givers(words: Iterable[Word]) -> dict[str, Word]:
     return givers
 
 
-def _reasons(names: Sequence[_Name], drafts: Sequence[_Draft | None] = ()) -> dict[str, str]:
+def _reasons(names: Sequence[_Name], draft: _Draft | None = None) -> dict[str, str]:
     """Return why each field is taken for it, by the first name of the largest group that has it."""
     reasons = _reasons_of(word for name in reversed(names) for word in name.words)
-    for draft in reversed(drafts):
-        reasons |= draft.reasons if draft else {}
-    return reasons
+    return reasons | (draft.reasons if draft else {})

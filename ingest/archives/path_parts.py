@@ -18,7 +18,6 @@ class PathVariable:
     """A part that varies: its text in each name. ``field`` is empty where no word says what it is.
 
     ``reason`` says why it is that field; it is empty where it is none.
-    ``inner`` are the variables of which it is made, where nothing tells where one of them ends.
     """
 
     texts: list[str]
@@ -28,7 +27,9 @@ class PathVariable:
     is_in_file_name: bool = False
     before: str = ""
     behind: str = ""
-    inner: list["PathVariable"] = dataclasses.field(default_factory=list)
+
+    def meaning(self, text: str) -> dict[str, Any]:
+        return self.meanings.get(text, {} if self.field == ANY_PART else {self.field: text})
 
 
 PathPart = str | PathVariable
@@ -114,31 +115,48 @@ def _token_by_token(tokens: Sequence[Sequence[str]]) -> list[PathPart]:
     return parts
 
 
-def without_neighbours(parts: Sequence[PathPart]) -> list[PathPart]:
-    """Join texts that stand side by side, and variables of which nothing tells where one ends."""
-    joined: list[PathPart] = []
+def joined(parts: Sequence[PathPart]) -> list[PathPart]:
+    """Join what stands side by side, and say of each variable what stands around it.
+
+    Two variables become one where nothing tells where the first ends. Raises PatternError where only one of
+    them is known.
+    """
+    done: list[PathPart] = []
     for part in parts:
-        last = joined[-1] if joined else None
-        if isinstance(part, str) and isinstance(last, str):
-            joined[-1] = last + part
-        elif isinstance(part, PathVariable) and isinstance(last, PathVariable):
-            joined[-1] = _side_by_side(last, "", part)
-        elif isinstance(part, PathVariable) and isinstance(last, str) and (hiding := _hiding(joined, last)):
-            joined[-2:] = [_side_by_side(hiding, last, part)]
-        elif part != "":
-            joined.append(part)
-    slash = max((n for n, part in enumerate(joined) if isinstance(part, str) and "/" in part), default=-1)
-    for part in joined[slash:] if slash >= 0 else joined:
+        match done[-2:], part:
+            case [*_, str(last)], str(text):
+                done[-1] = last + text
+            case [*_, PathVariable() as last], PathVariable():
+                done[-1] = _as_one(last, "", part)
+            case [PathVariable() as last, str(text)], PathVariable() if any(
+                text in one for one in last.texts
+            ):
+                done[-2:] = [_as_one(last, text, part)]
+            case _ if part != "":
+                done.append(part)
+    slash = max((n for n, part in enumerate(done) if isinstance(part, str) and "/" in part), default=0)
+    for part in done[slash:]:
         if isinstance(part, PathVariable):
-            for one in (part, *part.inner):
-                one.is_in_file_name = True
-    joined = list(_with_whole_words(joined))
-    for before, part in pairwise(joined):
+            part.is_in_file_name = True
+    done = list(_with_whole_words(done))
+    for before, part in pairwise(done):
         if isinstance(part, PathVariable) and isinstance(before, str):
             part.before = before
         elif isinstance(before, PathVariable) and isinstance(part, str):
             before.behind = part
-    return joined
+    return done
+
+
+def _as_one(left: PathVariable, between: str, right: PathVariable) -> PathVariable:
+    if bool(left.field) != bool(right.field):
+        raise PatternError(f"nothing tells where '{left.texts[0]}' ends")
+    pairs = list(zip(left.texts, right.texts, strict=True))
+    one = PathVariable([before + between + behind for before, behind in pairs])
+    if left.field:
+        one.field = right.field if left.field == ANY_PART else left.field
+        meanings = ({**left.meaning(before), **right.meaning(behind)} for before, behind in pairs)
+        one.meanings = dict(zip(one.texts, meanings, strict=True))
+    return one
 
 
 def _with_whole_words(parts: Sequence[PathPart]) -> Iterator[PathPart]:
@@ -159,17 +177,3 @@ def _with_whole_words(parts: Sequence[PathPart]) -> Iterator[PathPart]:
             if tail:
                 parts[number + 1] = behind.removeprefix(tail)
     return (part for part in parts if part != "")
-
-
-def _hiding(parts: Sequence[PathPart], text: str) -> PathVariable | None:
-    """Return the variable before the text at the end, where it holds that text and so would end too early."""
-    before = parts[-2] if len(parts) > 1 else None
-    is_hiding = isinstance(before, PathVariable) and any(text in own for own in before.texts)
-    return before if is_hiding and isinstance(before, PathVariable) else None
-
-
-def _side_by_side(left: PathVariable, between: str, right: PathVariable) -> PathVariable:
-    """Join two variables to one, of which a mapping says what each of its texts means."""
-    texts = [one + between + other for one, other in zip(left.texts, right.texts, strict=True)]
-    inner = [part for one in (left, right) for part in one.inner or [one]]
-    return PathVariable(texts, right.field or left.field, inner=inner)
