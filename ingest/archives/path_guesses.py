@@ -463,4 +463,4 @@ def _givers(words: Iterable[Word]) -> dict[str, Word]:
 def _reasons(names: Sequence[_Name], draft: _Draft | None = None) -> dict[str, str]:
     """Return why each field is taken for it, by the first name of the largest group that has it."""
     reasons = _reasons_of(word for name in reversed(names) for word in name.words)
-    return reasons | (draft.reasons if draft else {})
+    return {**reasons, **(draft.reasons if draft else {})}

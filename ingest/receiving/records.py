@@ -367,8 +367,10 @@ class _Decision:
 
     def _says_heading(self, run: ParsedRun) -> bool:
         """Return whether the sender says what the heading of a run is, and says it of no other heading."""
+        if not run.heading:
+            return False
         entry = frozenset(_best(_headings(run), self.patterns).items())
-        return bool(run.heading) and len(self.headings_by_entry.get(entry, ())) == 1
+        return len(self.headings_by_entry.get(entry, ())) == 1
 
     def _contradicts(self, run: ParsedRun) -> bool:
         return self._said("threads") is not None and run.threads not in (None, self._said("threads"))
