@@ -10,21 +10,19 @@ no line says which.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction
 from ingest.formats.cells import is_missing, number
 from ingest.formats.outputs import bounded, missing_line_end, quoted
-from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.column_blocks import named_build
-from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.entries import RunEntry, distinct_runs
 from ingest.formats.tables.grids import refuse_relative
 from ingest.formats.tables.metric_words import Metric
-from ingest.formats.tables.reading import read_columns
-from ingest.formats.tables.table import Table, TableRow, counted, refuse_copies
+from ingest.formats.tables.sections import sections, with_build, words_of
+from ingest.formats.tables.table import refuse_copies
 
 
 def _own(name: str, unit: str, direction: Direction = UNKNOWN) -> Metric:
@@ -62,15 +60,13 @@ _COLUMNS = frozenset({_TAG, *_METRICS})
 _FEWEST_COLUMNS = 6
 # Ratios stay below these; the rates of a step do not, and are whole numbers.
 _MIN_RATE, _MIN_FRACTION = 10, 100
-_BETWEEN = re.compile(r"[\t ,|;]+")
 _STEP = re.compile(r"[A-Za-z][\w.+-]{0,60}")
-_SAYS_SOMETHING = re.compile(r"\w")
 
 
 def recognise(head: bytes) -> bool:
     if not all(name.encode() in head for name in _RATES):
         return False
-    return any(_is_head(_words(line)) for line in head.decode("utf-8", "replace").splitlines())
+    return any(_is_head(words_of(line)) for line in head.decode("utf-8", "replace").splitlines())
 
 
 def parse(source: Source) -> ParsedReport:
@@ -78,21 +74,26 @@ def parse(source: Source) -> ParsedReport:
 
     Raise FormatError with the line that cannot be understood, and where all figures are relative ones.
     """
-    source.limits.check("cells", sum(len(_words(line)) for line in source.lines))
-    ratios: list[int] = []
-    warnings: list[str] = []
-    tables = [
-        replace(table, rows=tuple(rows)) for table, rows in _tables(source.lines, ratios, warnings) if rows
-    ]
-    rows = [(table.headings, row) for table in tables for row in table.rows]
-    if not rows:
+    source.limits.check("cells", sum(len(words_of(line)) for line in source.lines))
+    found = list(sections(source.lines, _is_head))
+    rows = [(_step(section.title), line, cells) for section in found for line, cells in section.rows]
+    absolute = [row for row in rows if not _are_ratios(row[2], row[1])]
+    ratios = [line for section in found for line in section.ratios]
+    ratios += [row[1] for row in rows if row not in absolute]
+    if not absolute:
         if ratios:
             refuse_relative([(ratios[0], "relative to")])
         raise FormatError("no line of figures stands under the names of the columns", line=1)
-    refuse_copies((row.line, (step, row.cells)) for step, row in rows)
-    entries = [entry for table in tables for entry in _entries(table)]
+    refuse_copies((line, (step, tuple(cells.values()))) for step, line, cells in absolute)
+    entries = [RunEntry(line, _run(step, cells, line)) for step, line, cells in absolute]
     counts = Counter(entry.run.column for entry in entries if not entry.run.workload)
-    warnings = [f"line {line}: relative figures; left out" for line in ratios] + warnings
+    warnings = [f"line {line}: relative figures; left out" for line in sorted(ratios)]
+    for section in found:
+        if _names_columns(words_of(section.title)):
+            warnings.append(
+                f"line {section.line}: the table under {quoted(section.title)} was left out: one column is "
+                "none of the insert benchmark, or there twice"
+            )
     for tag, count in counts.items():
         if count > 1:
             of = f" of {tag[:60]}" if tag else ""
@@ -100,22 +101,26 @@ def parse(source: Source) -> ParsedReport:
                 f"nothing names the steps{of}: its {count} lines are 'step 1' to 'step {count}', "
                 "in their order"
             )
-    if len(rows) == 1 and counts:
+    if len(absolute) == 1 and counts:
         warnings.append("one line, and nothing names its step: its sender does")
     runs = distinct_runs(_with_steps(entries, counts))
     warnings += missing_line_end(source)
     return ParsedReport(runs, facts={"tool": "the insert benchmark"}, warnings=bounded(warnings))
 
 
-def _entries(table: Table) -> Iterator[RunEntry]:
-    columns = (
-        TableColumn(index, name, ColumnRole.FACT, fact="version")
-        if name == _TAG
-        else TableColumn(index, name, ColumnRole.VALUE, metric=_METRICS[name])
-        for index, name in enumerate(table.names)
+def _step(title: str) -> str | None:
+    """Return ``l.i0`` of ``## l.i0`` or ``l.i0:``; a sentence names no step."""
+    step = title.strip("#*`: ")
+    return step if _STEP.fullmatch(step) else None
+
+
+def _run(step: str | None, cells: Mapping[str, str], line: int) -> ParsedRun:
+    readings = (
+        _METRICS[name].reading(number(cell, line), line)
+        for name, cell in cells.items()
+        if name != _TAG and not is_missing(cell)
     )
-    for entry in read_columns(table, Columns(tuple(columns), ())).entries:
-        yield replace(entry, run=replace(named_build(entry.run), workload=next(iter(table.headings), None)))
+    return with_build(ParsedRun(tuple(readings), workload=step), cells.get(_TAG, ""))
 
 
 def _with_steps(entries: Sequence[RunEntry], counts: Counter[str | None]) -> Iterator[RunEntry]:
@@ -129,73 +134,21 @@ def _with_steps(entries: Sequence[RunEntry], counts: Counter[str | None]) -> Ite
         yield replace(entry, run=run)
 
 
-def _words(line: str) -> list[str]:
-    """Return the cells of a line, whose separators are tabs, blanks, commas or bars."""
-    return _BETWEEN.split(line.strip().strip("|").strip()) if line.strip() else []
-
-
 def _is_head(words: Sequence[str]) -> bool:
-    return _names_enough(words) and not _why_no_head(words)
+    """Return whether words are names of columns, each there once, and none of another tool."""
+    # rmbps and rkbps differ in their units alone.
+    metrics = {_METRICS[word].name if word in _METRICS else word for word in words}
+    return _names_columns(words) and _COLUMNS.issuperset(words) and len(metrics) == len(words)
 
 
-def _names_enough(words: Sequence[str]) -> bool:
+def _names_columns(words: Sequence[str]) -> bool:
     known = _COLUMNS.intersection(words)
     return len(known) >= _FEWEST_COLUMNS and known.issuperset(_RATES)
 
 
-def _why_no_head(words: Sequence[str]) -> str:
-    """Return what keeps words from being a head, most of which are columns."""
-    if other := [word for word in words if word not in _COLUMNS]:
-        return f"{', '.join(map(quoted, other[:3]))} is none of the insert benchmark"
-    # rmbps and rkbps differ in their units alone.
-    metrics = {_METRICS[word].name if word in _METRICS else word for word in words}
-    return "one is there twice" if len(metrics) < len(words) else ""
-
-
-def _tables(
-    lines: Sequence[str], ratios: list[int], warnings: list[str]
-) -> Sequence[tuple[Table, list[TableRow]]]:
-    """Return tables with their lines of absolute figures.
-
-    The lines of relative figures are added to ``ratios``, and ``warnings`` of other tables.
-    """
-    tables: list[tuple[Table, list[TableRow]]] = []
-    head: list[str] = []
-    step = ""
-    are_ratios = False
-    for line, text in enumerate(lines, start=1):
-        words = _words(text)
-        if not _SAYS_SOMETHING.search(text):
-            continue
-        is_figure = bool(words) and (is_missing(words[0]) or words[0].replace(".", "", 1).isdigit())
-        if _is_head(words):
-            head = words
-            tables.append((Table(line, tuple(head), (), headings=(step,) if step else ()), []))
-        elif head and len(words) > 1 and (len(words) == len(head) or is_figure):
-            if _are_ratios(head, words, line) or are_ratios:
-                ratios.append(line)
-            else:
-                tables[-1][1].append(TableRow(line, tuple(words)))
-        elif "relative" in words:
-            are_ratios = True
-        else:
-            # A title ends the table above it; its figures stand under names of columns of their own.
-            are_ratios, head = False, []
-            if _names_enough(words):
-                why = _why_no_head(words)
-                warnings.append(f"line {line}: the table under these columns was left out: {why}")
-            else:
-                # ``l.i0`` of ``## l.i0`` or ``l.i0:``; a sentence names no step.
-                title = text.strip().strip("#*`:").strip()
-                step = title if _STEP.fullmatch(title) else ""
-    return tables
-
-
-def _are_ratios(head: Sequence[str], words: Sequence[str], line: int) -> bool:
-    """Return whether the rates of a line are ratios. Raise FormatError where it does not fit its head."""
-    if len(words) != len(head):
-        raise FormatError(f"{counted(len(words), 'cell')} under {counted(len(head), 'column')}", line)
-    rates = {name: words[head.index(name)] for name in _RATES}
+def _are_ratios(cells: Mapping[str, str], line: int) -> bool:
+    """Return whether the rates of a line are ratios. Raise FormatError where it has none."""
+    rates = {name: cells[name] for name in _RATES}
     if empty := next((name for name, cell in rates.items() if is_missing(cell)), None):
         raise FormatError(f"no value for {empty}", line)
     least = _MIN_FRACTION if any("." in cell for cell in rates.values()) else _MIN_RATE

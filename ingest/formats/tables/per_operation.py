@@ -5,17 +5,15 @@ and a row for each build (``dbms``), and behind it the same once more, relative 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from benchdash.results.readings import HIGHER, LOWER, Reading
 from ingest.formats.cells import is_missing, number
-from ingest.formats.headings import product_and_version
 from ingest.formats.outputs import Figure, bounded, missing_line_end
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.column_blocks import named_build
-from ingest.formats.tables.table import counted
+from ingest.formats.tables.sections import BuildSection, sections, with_build
 
 _TITLE = "iostat, vmstat normalized by operation rate"
 _BUILD, _RATE = "dbms", "o/s"
@@ -36,7 +34,6 @@ _FILE_NAME = re.compile(
     r"sb\.(?P<phase>prepare\.)?met\.(?P<test>\S+)\.range(?P<range>[0-9]{1,9})\.pk[0-9]{1,9}"
     r"(?:\.dop(?P<threads>[1-9][0-9]{0,5}))?"
 )
-_TWO_THREAD_COUNTS = re.compile(r"base1 (\S+) and base2 (?!\1$)\S+")
 
 
 def recognise(head: bytes) -> bool:
@@ -47,95 +44,52 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """Return a run for each row of a block, or the one run of two tables without a name.
+    """Return a run for each build of a section, or the one run of two tables without a name.
 
     Raise FormatError with the line that cannot be understood.
     """
     source.limits.check("cells", sum(len(line.split()) for line in source.lines))
     runs: dict[str, ParsedRun] = {}
     warnings: list[str] = []
-    for block in _blocks(source.lines):
-        found = [_run(block, build, cells) for build, cells in block.builds.items()]
-        warnings += _warnings(block, found)
+    lines = ["" if line.strip() == _TITLE else line for line in source.lines]
+    for section in sections(lines, _is_head):
+        found = [_run(section, build, cells) for build, cells in _builds(section).items()]
+        warnings += _warnings(section, found)
         for run in found:
             if run.key in runs:
-                raise FormatError(f"{run.key[:80]!r} is measured a second time", block.line)
+                raise FormatError(f"{run.key[:80]!r} is measured a second time", section.line)
             runs[run.key] = run
     if not runs:
         raise FormatError("no line of figures stands under the names of columns", line=1)
     warnings += missing_line_end(source)
-    return ParsedReport(tuple(map(named_build, runs.values())), warnings=bounded(warnings))
-
-
-@dataclass(slots=True)
-class _Block:
-    """The figures of one workload, whose name stands on ``line``: the cells of each build by their columns.
-
-    A cell is a text and its line. ``has_parts`` says whether the absolute figures stand under a line that
-    calls them so; then relative ones follow, ``ratios`` lines of them, or None before they begin. Without
-    builds there is one, called ``""``.
-    """
-
-    name: str
-    line: int
-    builds: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
-    rows: int = 0
-    has_parts: bool = False
-    ratios: int | None = None
-
-    def add(self, head: Sequence[str], words: Sequence[str], line: int) -> None:
-        """Add a line of figures. Raise FormatError where it does not fit to its head, or was there before."""
-        if len(words) != len(head):
-            raise FormatError(f"{counted(len(words), 'cell')} under {counted(len(head), 'column')}", line)
-        self.rows += 1
-        cells = {name: (word, line) for name, word in zip(head, words, strict=True)}
-        build, _ = cells.pop(_BUILD, ("", line))
-        if "samp" in cells:
-            tool = "iostat" if set(_TOOLS["vmstat"]).isdisjoint(head) else "vmstat"
-            cells[f"{tool}_samples"] = cells.pop("samp")
-        others = self.builds.setdefault(build, {})
-        if again := next((name for name in cells if name in others), None):
-            raise FormatError(f"a second {again}; the first stands on line {others[again][1]}", line)
-        others.update(cells)
+    return ParsedReport(tuple(runs.values()), warnings=bounded(warnings))
 
 
 def _is_head(words: Sequence[str]) -> bool:
     return len(words) > 1 and _HEADS.issuperset(words) and not _COSTS.keys().isdisjoint(words)
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
-    block = _Block("", 1)
-    head: Sequence[str] = ()
-    in_ratios = False
-    for line, text in enumerate(lines, start=1):
-        words = text.split()
-        if not words or words == _TITLE.split():
-            head, in_ratios = (), False
-        elif words[0] == "---":
-            head, in_ratios = (), words[1:2] == ["relative"]
-            block.has_parts = True
-            block.ratios = 0 if in_ratios else None
-        elif in_ratios and block.ratios is not None and len(words) > 1:
-            block.ratios += 1
-        elif _is_head(words):
-            head = words
-        elif head:
-            block.add(head, words, line)
-        elif _TWO_THREAD_COUNTS.fullmatch(" ".join(words)):
-            raise FormatError("the rows were measured at two thread counts; send them one by one", line)
-        elif words[0] != "base1":
-            yield block
-            block = _Block(" ".join(words), line)
-    yield block
+def _builds(section: BuildSection) -> Mapping[str, dict[str, Figure | None]]:
+    """Return the figures of each build by their columns; a build without a name is called ``""``.
+
+    Raise FormatError for a figure that cannot be understood, or was there before.
+    """
+    builds: defaultdict[str, dict[str, Figure | None]] = defaultdict(dict)
+    for line, cells in section.rows:
+        tool = "iostat" if set(_TOOLS["vmstat"]).isdisjoint(cells) else "vmstat"
+        figures = builds[cells.get(_BUILD, "")]
+        for name, cell in sorted(cells.items(), key=lambda named: named[0] == "samp"):
+            column = f"{tool}_samples" if name == "samp" else name
+            if column in figures:
+                raise FormatError(f"a second {column}", line)
+            if name != _BUILD:
+                figures[column] = None if is_missing(cell) else Figure.of(number(cell, line), cell, line)
+    return builds
 
 
-def _run(block: _Block, build: str, cells: Mapping[str, tuple[str, int]]) -> ParsedRun:
-    named = _FILE_NAME.fullmatch(block.name)
-    figures = {
-        head: Figure.of(number(text, line), text, line)
-        for head, (text, line) in cells.items()
-        if not is_missing(text)
-    }
+def _run(section: BuildSection, build: str, cells: Mapping[str, Figure | None]) -> ParsedRun:
+    named = _FILE_NAME.fullmatch(section.title)
+    figures = {head: figure for head, figure in cells.items() if figure}
     readings = [
         Reading(metric, _most_exact(head, figures), unit, LOWER)
         for head, (metric, unit, _, _) in _COSTS.items()
@@ -143,18 +97,15 @@ def _run(block: _Block, build: str, cells: Mapping[str, tuple[str, int]]) -> Par
     ]
     readings += [Reading("ops_per_s", figures[_RATE].value, "1/s", HIGHER)] if _RATE in figures else []
     if not readings:
-        raise FormatError("the line holds no figure", next(iter(cells.values()))[1])
-    product, version = product_and_version(build) if build else (None, None)
-    return ParsedRun(
+        raise FormatError("the line holds no figure", section.rows[0][0])
+    run = ParsedRun(
         tuple(readings),
-        key="/".join(part for part in (block.name, build) if part),
-        column=build or None,
-        product=product,
-        version=version,
-        workload=_workload(block.name),
+        key="/".join(part for part in (section.title, build) if part),
+        workload=_workload(section.title),
         threads=int(named["threads"]) if named and named["threads"] else None,
         options={head: one.value for head, one in figures.items() if head not in {*_COSTS, _RATE}},
     )
+    return with_build(run, build)
 
 
 def _workload(name: str) -> str | None:
@@ -175,13 +126,13 @@ def _most_exact(head: str, figures: Mapping[str, Figure]) -> float:
     return computed if is_same and rounding < cost.rounding else cost.value
 
 
-def _warnings(block: _Block, runs: Sequence[ParsedRun]) -> Iterator[str]:
-    where = f"line {block.line}: {block.name[:80]}"
-    if block.name and not runs:
+def _warnings(section: BuildSection, runs: Sequence[ParsedRun]) -> Iterator[str]:
+    where = f"line {section.line}: {section.title[:80]}"
+    if section.title and not runs:
         yield f"{where} has no figures; left out"
-    elif block.has_parts and (block.ratios is None or block.ratios < block.rows - 1):
+    elif section.has_parts and len(section.ratios) < len(section.rows) - 1:
         yield f"{where} breaks off; builds and workloads may be missing"
-    if runs and (_workload(block.name) or "").startswith("scan"):
+    if runs and (_workload(section.title) or "").startswith("scan"):
         yield f"{where} counts rows, in thousands or millions, as operations"
     for run in runs:
         metrics = {reading.metric for reading in run.readings}
