@@ -21,7 +21,7 @@ from ingest.formats.cells import Quantity, quantity
 from ingest.formats.configuration import is_server_setting
 from ingest.formats.headings import Said, product_and_version, said_by
 from ingest.formats.report import FormatError
-from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, product_alone, thread_word_rank
+from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, product_alone
 from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
 from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
@@ -58,12 +58,10 @@ _SERVER_LIMIT = re.compile(
 _TIME_RANGE = re.compile(
     r"(?P<start>[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:.]{5,}(?:Z|[+-][0-9:]{5})?)(?:\s*(?:~|-|–|to)\s*\S.*)?"
 )
-_MONEY = re.compile(r"[$€£¥￥]")
 _MEASURE = re.compile(
     r"\b(?:lat|latency|latencies|response|qps|tps|tpmc?|iops|ops|rps|throughput|duration|elapsed)\b",
     re.IGNORECASE,
 )
-_CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _DIGIT = re.compile(r"[0-9]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _OF_RUNS = re.compile(r"(?:^| )(?:of [0-9]{1,3}(?: runs)?|[0-9]{1,3} runs)$", re.IGNORECASE)
@@ -159,7 +157,6 @@ class _Understanding:
 
     def columns(self) -> Columns:
         found = [column for index in range(len(self.heads)) if (column := self._column(index))]
-        found = self._with_names_of_rows(found)
         found = list(self._with_metrics_of_parts(found))
         self._check_twice(found)
         self._refuse_moments(found)
@@ -199,7 +196,8 @@ class _Understanding:
             return self._text(index, head)
         if head.meaning is not None:
             return self._fact(index, head)
-        if index == 0 and self._names_versions(head):
+        are_versions = all(product_and_version(str(cell))[1] for cell in self.cells[index])
+        if index == 0 and "version" not in self.meanings and product_alone(head.text) and are_versions:
             return TableColumn(index, name, ColumnRole.FACT, fact="version")
         if not self.cells[index] and head.named is None:
             return None
@@ -207,29 +205,9 @@ class _Understanding:
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
         if head.named is not None:
             return TableColumn(index, name, ColumnRole.VALUE, metric=head.named.metric, of=head.named.of)
-        if self._is_numeric(index) or self._is_measured(index, head):
+        if self._is_numeric(index):
             return self._column_of_numbers(index, head)
         return self._text(index, head)
-
-    def _names_versions(self, head: ColumnHead) -> bool:
-        """Return whether a product alone heads the names of the rows: its versions stand below it."""
-        texts = [cell for cell in self.cells[0] if isinstance(cell, str)]
-        return (
-            "version" not in self.meanings
-            and product_alone(head.text) is not None
-            and all(product_and_version(text)[1] for text in texts)
-        )
-
-    def _is_measured(self, index: int, head: ColumnHead) -> bool:
-        """Return whether figures stand in a column, and words in some of its cells: ``10 ms scan``."""
-        numbers = self._numbers(index)
-        has_units = any(time_factor(one.unit) for one in numbers)
-        is_named = _measures(head.text)
-        return (
-            self.table.is_published
-            and bool(numbers)
-            and (is_named or (has_units and 2 * len(numbers) > len(self.cells[index])))
-        )
 
     def _fact(self, index: int, head: ColumnHead) -> TableColumn:
         meaning = head.meaning or ""
@@ -238,19 +216,7 @@ class _Understanding:
         if meaning == "time" and self._is_numeric(index):
             in_seconds = {one.unit for one in self._numbers(index)} == {"s"}
             meaning = "seconds" if in_seconds else meaning
-        if meaning == "value" and not self._names_values():
-            return TableColumn(index, head.text, ColumnRole.TEXT)
-        if meaning == "product" and head.text.casefold() == "client" and self._is_numeric(index):
-            meaning = "threads"
-        if meaning == "threads":
-            counting = [one for one in self.heads if one.meaning == "threads"]
-            if any(thread_word_rank(one.text) < thread_word_rank(head.text) for one in counting):
-                return TableColumn(index, head.text, ColumnRole.SETTING)
         return TableColumn(index, head.text, ColumnRole.FACT, fact=meaning)
-
-    def _names_values(self) -> bool:
-        """Return whether what stands under ``value`` is measured, and not what a setting was given."""
-        return not self.meanings.isdisjoint({"metric", "unit"}) or not any(head.named for head in self.heads)
 
     def _text(self, index: int, head: ColumnHead) -> TableColumn:
         texts = [str(cell) for cell in self.cells[index]]
@@ -259,8 +225,7 @@ class _Understanding:
         if texts and all(map(_time_of, texts)) and "time" not in self.meanings:
             return TableColumn(index, name, ColumnRole.FACT, fact="time")
         is_vague = _measures(name) and any(_DIGIT.search(text) for text in texts)
-        is_vague = is_vague or (bool(texts) and all(map(_CLOCK.fullmatch, texts)))
-        if head.is_note or is_vague or any(_MONEY.search(text) for text in texts):
+        if head.is_note or is_vague:
             return TableColumn(index, name, ColumnRole.NOTE)
         if head.is_derived:
             return TableColumn(index, name, ColumnRole.LEFT_OUT)
@@ -337,19 +302,6 @@ class _Understanding:
         values = [one.value for one in self._numbers(index)]
         counts = [[*range(first, first + len(values))] for first in (0, 1)]
         return index == 0 and self._is_whole(index) and values in counts
-
-    def _with_names_of_rows(self, found: list[TableColumn]) -> list[TableColumn]:
-        """Return the columns, the first of them a setting where nothing else names the rows."""
-        names_rows = any(
-            column.role in (ColumnRole.TEXT, ColumnRole.SETTING)
-            or (column.role is ColumnRole.FACT and column.fact not in {"count", "seconds", "error"})
-            for column in found
-        )
-        if names_rows or not found or not (metric := found[0].metric) or not metric.is_own:
-            return found
-        if metric.is_declared and self.heads[found[0].index].is_declared:
-            return found
-        return [replace(found[0], role=ColumnRole.SETTING, metric=None), *found[1:]]
 
     @staticmethod
     def _identity(cells: Sequence[Cell], naming: Sequence[TableColumn]) -> tuple[Cell, ...]:

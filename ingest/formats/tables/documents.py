@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from ingest.formats.cells import is_quantity
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
@@ -15,7 +14,6 @@ from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, joi
 from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.heads import is_of_another_format, is_transposed, tell_runs
 from ingest.formats.tables.layouts import (
-    check_footer,
     drawn_table,
     find_in_text,
     fitted,
@@ -99,7 +97,6 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
     tables = list(_tables(blocks, lines, is_sure=sent is not None))
     if not tables:
         return None
-    _refuse_names_given_again(tables)
     report = _report_of_one(tables[0], sent) if len(tables) == 1 else _report_of_several(tables, sent)
     unread = [
         f"line {table.line}: the table under {', '.join(map(repr, table.names[:3]))} was not read: "
@@ -116,18 +113,6 @@ def _report_of_one(table: Table, sent: Metric | None) -> ParsedReport:
     entries = _read(table, sent)
     runs = distinct_runs(_with_headings(table, entries.entries))
     return ParsedReport(runs, facts=title_fact(table.titles), warnings=(*entries.warnings, *table.warnings))
-
-
-def _refuse_names_given_again(tables: Sequence[Table]) -> None:
-    """Raise FormatError for a second table of the same columns that nothing tells from the first."""
-    for first, second in pairwise(tables):
-        is_written_by_script = not second.is_published and not first.is_published
-        if is_written_by_script and second.names == first.names and not _names(second):
-            raise FormatError(
-                "a second table begins, and nothing tells it from the first; write a line above each that "
-                "says what was measured, or send each table as a file of its own",
-                second.line,
-            )
 
 
 def _read(table: Table, sent: Metric | None) -> Entries:
@@ -253,9 +238,6 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], *, is_sure: b
         titles = _titles(blocks, place, lines)
         is_result = is_drawn_result(drawn, [text for _, text in titles])
         if is_result or (is_sure and holds_numbers(drawn.names, drawn.rows)):
-            for below in blocks[place + 1 : place + 2]:
-                for line, text in enumerate(below.lines, start=below.line):
-                    check_footer(text, line, len(drawn.rows))
             yield replace(fitted(drawn), titles=tuple(titles), headings=tuple(reversed(block.headings)))
 
 

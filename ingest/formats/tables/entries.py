@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from benchdash.results.readings import UNKNOWN
 from ingest.formats.report import FormatError, ParsedRun
 
 _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
@@ -54,19 +53,6 @@ def join_metrics(entries: Iterable[RunEntry]) -> list[RunEntry]:
         else:
             runs[run] = entry
     return list(runs.values())
-
-
-def warnings_of_repetitions(runs: Iterable[ParsedRun]) -> list[str]:
-    """Return a warning where rows alike have metrics of the project's own, which may have been set."""
-    alike = [run for run in runs if run.repetition and run.repetition > 1]
-    own = sorted({one.metric for run in alike for one in run.readings if one.direction == UNKNOWN})
-    if not own or any(run.started_at for run in alike):
-        return []
-    sentence = (
-        "rows that no other column tells apart are taken for repetitions; if {0!r} was set and not measured, "
-        "call its column '{0} (setting)'"
-    )
-    return [sentence.format(own[0])]
 
 
 def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:

@@ -33,7 +33,6 @@ _NAME = re.compile(r"(?!.*: |[0-9]+:)\w(?:.*[\w)+\]])?")
 _QUERY_HEADS = frozenset({"query", "queries"})
 # Ratios stay below this; in a table of rates at least one number does not.
 _MIN_RATE = 10
-_MIN_RELATIVE_ROWS = 3
 _SECONDS = frozenset({"s", "sec", "seconds"})
 _UNIT_BEHIND = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[A-Za-zµ%/]{1,10})[)\]]")
 # The queries of TPC-H and TPC-DS are timed, mostly.
@@ -83,7 +82,6 @@ def read_grid(table: Table, sent: Metric | None = None) -> Entries:
     if unit and sent is None:
         sent = _metric_in(unit, table)
     metric, workload, warnings = _metric_and_workload(table, sent)
-    _refuse_ratios_to_first(table)
     columns = Columns(tuple(_columns(table, metric)), ())
     left_out = [column.name for column in columns.with_role(ColumnRole.LEFT_OUT)]
     warnings += [f"the column {name[:60]!r} is computed from others and was left out" for name in left_out]
@@ -326,14 +324,6 @@ def refuse_ratios(rows: Iterable[TableRow], line: int) -> None:
             "or write 'queries per second' above the table",
             line,
         )
-
-
-def _refuse_ratios_to_first(table: Table) -> None:
-    """Raise FormatError where each row is divided by its first number, which is 1."""
-    rows = [_numbers(row.cells[1:]) for row in table.rows]
-    is_divided = len(rows) >= _MIN_RELATIVE_ROWS and all(len(row) > 1 and row[0] == 1 for row in rows)
-    if is_divided and max(max(row) for row in rows) < _MIN_RATE:
-        raise FormatError(RELATIVE, table.line)
 
 
 def _numbers(cells: Iterable[Cell]) -> list[float]:

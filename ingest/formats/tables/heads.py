@@ -37,10 +37,6 @@ _THREADS = re.compile(
     r"|virtual users|nthreads|callers|concurrent)"
     r"(?:\s*(?:count|number|#))?"
 )
-# A thread count is told by the first of these words that heads a column.
-_THREAD_ORDER = (
-    *("thread", "concurrency", "vuser", "virtual", "client", "terminal", "user", "connection", "session"),
-)
 _WORKLOADS = re.compile(r"(?:\w+ ){1,3}(?:tests|queries|workloads?|benchmarks?)")
 _DATABASES = frozenset({"database", "db", "dbms", "engine", "system", "database system"})
 _DERIVED = re.compile(
@@ -68,7 +64,7 @@ _SPREAD = re.compile(
 _DEVICES = frozenset({"device", "dev", "disk", "disks"})
 # Without any of these no line names a metric; most lines of most files have none.
 HINT = re.compile(
-    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th|sekunde|antwortzeit|perzentil",
+    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th",
     re.IGNORECASE,
 )
 # Words that tools beside a benchmark do not print in columns of their own.
@@ -221,12 +217,6 @@ def is_of_time(name: str) -> bool:
     """Return whether the rows below are moments of one run, or the devices of a machine."""
     words = _words(re.sub(r"\(.{0,200}?\)", "", name))
     return words in _TIMES or words in _DEVICES
-
-
-def thread_word_rank(name: str) -> int:
-    """Return how surely a name counts threads, 0 most: connections beside threads are something else."""
-    words = _words(name)
-    return next((rank for rank, word in enumerate(_THREAD_ORDER) if word in words), len(_THREAD_ORDER))
 
 
 def _words(name: str) -> str:

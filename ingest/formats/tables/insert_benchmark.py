@@ -88,12 +88,12 @@ def parse(source: Source) -> ParsedReport:
     entries = [RunEntry(line, _run(step, cells, line)) for step, line, cells in absolute]
     counts = Counter(entry.run.column for entry in entries if not entry.run.workload)
     warnings = [f"line {line}: relative figures; left out" for line in sorted(ratios)]
-    for section in found:
-        if _names_columns(words_of(section.title)):
-            warnings.append(
-                f"line {section.line}: the table under {quoted(section.title)} was left out: one column is "
-                "none of the insert benchmark, or there twice"
-            )
+    warnings += [
+        f"line {section.line}: the table under {quoted(section.title)} was left out: one column is "
+        "none of the insert benchmark, or there twice"
+        for section in found
+        if _names_columns(words_of(section.title))
+    ]
     for tag, count in counts.items():
         if count > 1:
             of = f" of {tag[:60]}" if tag else ""

@@ -48,9 +48,9 @@ Split = Callable[[str], Sequence[str]]
 
 SEPARATORS = (",", "\t", ";", "|")
 _BAR = "|"
-_OPEN_DECLARATION = re.compile(r"[^\[\]]+\[[^\[\],;]{0,20}")
+# rss [MB, lower] is one cell, also where commas part cells.
+_DECLARATION = re.compile(r"(\[[^\[\],;]{0,20})[,;] ?(higher|lower)(?=[ \]])", re.IGNORECASE)
 _MAX_WORDS_OF_A_NAME = 10
-_MAX_JOINED = 5
 _MAX_LINES_ABOVE = 10
 _BORDER = frozenset("-=+ \t")
 _DRAWN_BORDER = frozenset("+-|: =\t")
@@ -62,11 +62,6 @@ _STATEMENT = re.compile(
     r"\s*(?:[\w./@-]{1,40}(?:[=#-][>#]|>)\s|(?:select|with|show)\s[^|]*\s(?:from|like)\s)", re.IGNORECASE
 )
 _FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
-_MIN_WORDS, _MIN_WORDS_WITHOUT_END = 4, 9
-_SENTENCE_END = re.compile(r"[.:!?…。][)\]\"'’”]*")
-_FOOTNOTE = re.compile(r"\s*(?:[*†‡§]+|\[[0-9a-z]\]|[¹²³])\s*[^\W\d].*")
-_CUT = "what ends such a table is not there; if it was cut off, rows are missing"
-
 
 # --- is it a table of results? ------------------------------------------------------------------------------
 
@@ -185,25 +180,11 @@ class TextTable:
         words = text.split()
         is_text = sum(map(is_cell, words)) < 2 and not is_cell(words[-1])
         may_end = after_blank or self.separator == _BAR or names_metric(text) or is_statement(text)
-        if may_end and is_text and (len(cells) == 1 or not self.separator):
-            return True
-        return self._ends_in_prose(lines, index)
+        return may_end and is_text and (len(cells) == 1 or not self.separator)
 
-    def _ends_in_prose(self, lines: Sequence[str], index: int) -> bool:
-        """Return whether a line right below the rows is a sentence or a footnote, and no row follows.
-
-        Browsers copy no blank line behind a table.
-        """
-        if not _is_prose(lines[index]):
-            return False
-        others = (line for line in lines[index + 1 :] if line.strip() and not _is_prose(line))
-        return not self._is_row(next(others, ""))
-
-    def _is_row(self, line: str, cells: Sequence[str] | None = None) -> bool:
+    def _is_row(self, line: str, cells: Sequence[str]) -> bool:
         if self.columns:
             return _cells_at_end(_words(line)) >= len(self.columns)
-        if cells is None:
-            cells = self.split(line)
         return len(cells) == len(self.names) and (not self.separator or any(map(is_cell, cells)))
 
     def _table(self, rows: Sequence[TableRow], lines: Sequence[str]) -> Table:
@@ -240,17 +221,6 @@ def _first_row(lines: Sequence[str], index: int) -> str:
     return next((row for row in below if row.strip() and not _BORDER.issuperset(row)), "")
 
 
-def _is_prose(text: str) -> bool:
-    """Return whether a line can be no row that was cut off: that has fewer words, or numbers."""
-    if _FOOTNOTE.fullmatch(text):
-        return True
-    words = text.split()
-    is_long = len(words) >= _MIN_WORDS_WITHOUT_END
-    is_sentence = len(words) >= _MIN_WORDS and _SENTENCE_END.search(words[-1]) is not None
-    numbers = sum(map(is_cell, words))
-    return text[:1].isalpha() and "\t" not in text and (is_long or is_sentence) and 4 * numbers < len(words)
-
-
 def _heads_results(
     names: Sequence[str],
     cells: Sequence[str],
@@ -274,7 +244,7 @@ def _heads_results(
     if may_name_rows and fits and meaning_of(names[0]) == "metric":
         over_columns = [name for name in names if meaning_of(name) not in {"unit", "value"}]
         return not is_of_another_format(names) and is_transposed(over_columns, cells[:1])
-    named = may_name_rows and fits and _are_names(names) and _has_figures(names, cells)
+    named = may_name_rows and fits and _are_names(names)
     if tell_runs(names, may_name_rows=named):
         return True
     are_numbers = fits and all(map(is_cell, cells[1 : len(names)]))
@@ -286,12 +256,6 @@ def _are_names(names: Sequence[str]) -> bool:
     return not is_of_time(names[0]) and not any(
         len(name.split()) > _MAX_WORDS_OF_A_NAME or ": " in name or is_quantity(name) for name in names
     )
-
-
-def _has_figures(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """Return whether numbers stand under all names of metrics."""
-    under = zip(heads_of(names), cells, strict=False)
-    return all(is_quantity(cell) or is_missing(cell) for head, cell in under if head.named)
 
 
 # --- cells parted by a sign ---------------------------------------------------------------------------------
@@ -322,31 +286,15 @@ def separated_line(line: str, separator: str) -> tuple[str, ...]:
     if separator == _BAR:
         return _between_bars(line)
     try:
-        cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True))]
+        cells = next(csv.reader([_DECLARATION.sub(r"\1 \2", line)], delimiter=separator, strict=True))
     except csv.Error:
         return ()
-    return tuple(_with_declarations(cells, separator))
+    return tuple(cell.strip() for cell in cells)
 
 
 def _between_bars(line: str) -> tuple[str, ...]:
     inner = line.strip().removeprefix(_BAR).removesuffix(_BAR)
     return tuple(cell.strip() for cell in inner.split(_BAR))
-
-
-def _with_declarations(cells: Sequence[str], separator: str) -> Iterator[str]:
-    """Yield the cells, those of a declaration put together that its own comma parts: ``rss [MB, lower]``."""
-    held = ""
-    for cell in cells:
-        whole = f"{held}{separator} {cell}" if held else cell
-        is_open = _OPEN_DECLARATION.fullmatch(whole) is not None
-        if held and not is_open and not whole.endswith("]"):
-            yield held
-            whole = cell
-        held = whole if is_open else ""
-        if not is_open:
-            yield whole
-    if held:
-        yield held
 
 
 # --- cells parted by blanks ---------------------------------------------------------------------------------
@@ -362,9 +310,9 @@ def _find_rows(
     may_have_runs = HINT.search(line) and not _NO_HEAD.search(line) and any(map(is_cell, words))
     if not may_have_runs and not has_wide_names:
         return None
-    for names, split in ((wide, _wide), (wide, str.split), (_joined(line, len(words)), str.split)):
+    for names, split in ((wide, _wide), (wide, str.split), (line.split(), str.split)):
         cells = split(first_row)
-        if len(cells) != len(names) or not _has_figures(names, cells):
+        if len(cells) != len(names):
             continue
         may_be_grid = has_wide_names and names is wide and all(map(is_cell, cells[1:]))
         may_name_rows = bool(may_have_runs) and names_setting(names[0])
@@ -378,32 +326,6 @@ def _find_rows(
 def _wide(line: str) -> list[str]:
     """Split where two blanks or more stand."""
     return [part for part in re.split(r"\s{2,}|\t", line.strip()) if part]
-
-
-def _joined(line: str, width: int) -> list[str]:
-    """Split into as many heads as the row below has cells; words that one head needs are put together.
-
-    ``User Threads TPS 95th percentile (ms)`` are three heads where a row has three cells.
-    """
-    words = line.split()
-    if not width < len(words) <= _MAX_JOINED * width:
-        return words
-    heads: list[str] = []
-    at = 0
-    while at < len(words) and len(heads) <= width:
-        for count in range(min(_MAX_JOINED, len(words) - at), 0, -1):
-            head = " ".join(words[at : at + count])
-            if count == 1 or _is_head(head):
-                heads.append(head)
-                at += count
-                break
-    return heads
-
-
-def _is_head(text: str) -> bool:
-    """Return whether several words are one head: a metric or a fact, and nothing beside it."""
-    (head,) = heads_of([text])
-    return head.meaning is not None or (head.named is not None and not head.named.of)
 
 
 # --- names over a grid of numbers ---------------------------------------------------------------------------
@@ -535,9 +457,7 @@ def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> Table:
     rows = tuple(TableRow(number, row) for number, row in cells[1:] if any(row))
     above = lines[block.line - 2] if block.line > 1 else ""
     is_published = has_sides and not any(map(_is_corner, (above, *block.lines)))
-    ends = is_published or _ends(block, lines, has_sides=has_sides, rows=len(rows))
-    warnings = () if ends else (_CUT,)
-    return with_plain_figures(Table(block.line, names, rows, is_published=is_published, warnings=warnings))
+    return with_plain_figures(Table(block.line, names, rows, is_published=is_published))
 
 
 def is_drawn_result(table: Table, titles: Sequence[str]) -> bool:
@@ -572,24 +492,6 @@ def is_border(line: str) -> bool:
 def is_footer(text: str) -> bool:
     """Return whether a client says how many rows it wrote."""
     return _FOOTER.fullmatch(text.strip()) is not None
-
-
-def check_footer(text: str, line: int, rows: int) -> None:
-    """Raise FormatError where a client says that it wrote more or fewer rows."""
-    footer = _FOOTER.fullmatch(text.strip())
-    if footer and int(footer[1]) != rows:
-        raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)
-
-
-def _ends(block: DocumentBlock, lines: Sequence[str], *, has_sides: bool, rows: int) -> bool:
-    """Return whether what a client draws or writes under a table is there.
-
-    That is a line where one stands above the table, or the number of rows where it has no sides.
-    """
-    if has_sides:
-        return _is_corner(block.lines[-1]) if rows else False
-    behind = lines[block.line - 1 + len(block.lines) :][:3]
-    return any(map(is_footer, behind))
 
 
 def _is_corner(line: str) -> bool:

@@ -94,7 +94,6 @@ _OTHER_RATE = re.compile(rf"(?![kmgt]i?b(?:ytes)?\b)(?P<what>[a-z]{{3,20}}){_PER
 _FAILURES = frozenset(
     {"aborts", "conflicts", "deadlocks", "failures", "faults", "misses", "retries", "rollbacks", "timeouts"}
 )
-_OPERATION = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_-]*)\]")
 _THROUGHPUT = re.compile(r"\bthroughput\b", re.IGNORECASE)
 _THROUGHPUT_NAMES = frozenset({"throughput", "吞吐量"})
 # A rate over something else than time is computed from it: TPS/$, TpmC per CPU.
@@ -342,26 +341,13 @@ def metric_of_head(head: str) -> MetricHead | None:
         return time
     found = list(mentions(text))
     if not found:
-        return _mean_rate(text) or _statistic_beside(text)
+        return _statistic_beside(text)
     if len(found) != 1 or _QUOTIENT.match(text[found[0].end :]):
         return None
     (mention,) = found
     before, after = text[: mention.start], text[mention.end :]
     of = " ".join(filter(None, (_words_beside(before), _words_beside(after))))
-    if operation := _OPERATION.fullmatch(of):
-        name = operation["name"].lower()
-        is_part = name != "overall" and mention.metric.normal_unit == "ms"
-        metric = replace(mention.metric, name=f"{name}.{mention.metric.name}") if is_part else mention.metric
-        return MetricHead(metric, "" if is_part or name == "overall" else of, mention.lacks_unit)
     return MetricHead(mention.metric, of, mention.lacks_unit)
-
-
-def _mean_rate(text: str) -> MetricHead | None:
-    """Return the rate of a head such as ``avg_tps`` or ``qps_mean``."""
-    words = text.casefold().split("_")
-    rest = [word for word in words if _STATISTICS.get(word) != "latency_avg"]
-    metric = metric_named(rest[0]) if len(rest) == 1 < len(words) else None
-    return MetricHead(metric) if metric and metric.normal_unit.startswith("1/") else None
 
 
 def _statistic_beside(text: str) -> MetricHead | None:

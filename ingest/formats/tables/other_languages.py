@@ -1,6 +1,4 @@
-"""Words of heads and titles in Chinese, in which much about MySQL and TiDB is published, and in German."""
-
-import re
+"""Words of heads and titles in Chinese, in which much about MySQL and TiDB is published."""
 
 from ingest.formats.limits import remembering
 
@@ -31,30 +29,6 @@ _CHINESE = {
     "user": "用户",
     "wait": "等待",
 }
-_GERMAN = {
-    "average": "durchschnittliche, durchschnitt, mittlere, mittelwert, mittel",
-    "response time": "antwortzeiten, antwortzeit",
-    "queries": "abfragen",
-    "requests": "anfragen",
-    "number of": "anzahl",
-    "notes": "bemerkung",
-    "users": "benutzer",
-    "database": "datenbank",
-    "throughput": "durchsatz",
-    "latency": "latenz",
-    "max": "maximale",
-    "ms": "millisekunden",
-    "min": "minimale",
-    "th percentile": ". perzentil",
-    "percentile": "perzentil",
-    "per second": "pro sekunde",
-    "product": "produkt",
-    "s": "sekunden",
-    "scenario": "szenario",
-    "transactions": "transaktionen",
-    "improvement": "verbesserung",
-    "connections": "verbindungen",
-}
 # Full-width signs, as Chinese is typed.
 _SIGNS = str.maketrans("（）％，：／", "()%,:/")
 # Longer words first: each stands for what follows it.
@@ -62,18 +36,14 @@ _FROM_CHINESE = sorted(
     ((word, f" {english} ") for english, words in _CHINESE.items() for word in words.split()),
     key=lambda pair: -len(pair[0]),
 )
-_FROM_GERMAN = {word: english for english, words in _GERMAN.items() for word in words.split(", ")}
-_IN_GERMAN = re.compile(
-    rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, _FROM_GERMAN))})(?![^\W\d_])", re.IGNORECASE
-)
 
 
 @remembering
 def in_english(text: str) -> str:
     """Return a head or title with the words that are known in English; all else stays as it is."""
-    text = _IN_GERMAN.sub(lambda word: _FROM_GERMAN[word.group().lower()], text.translate(_SIGNS))
     if text.isascii():
         return text
+    text = text.translate(_SIGNS)
     for word, english in _FROM_CHINESE:
         text = text.replace(word, english)
     return " ".join(text.split())

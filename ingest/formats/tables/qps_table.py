@@ -19,7 +19,7 @@ from ingest.formats.source import Source
 from ingest.formats.tables.column_blocks import begins_column_block, read_column_block
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import first_table, read_document, unread_tables
-from ingest.formats.tables.entries import distinct_runs, warnings_of_repetitions
+from ingest.formats.tables.entries import distinct_runs
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
 from ingest.formats.tables.heads import head_of, is_of_time, meaning_of
 from ingest.formats.tables.layouts import SEPARATORS, separated_line
@@ -47,7 +47,6 @@ _TYPES_OR_COUNTS = re.compile(
     r"|decimal\([0-9, ]+\)|bool(?:ean)?|date|time(?:stamp)?|-{3})\s*\|)+"
     r"|\|\s*[0-9]+ rows?(?:\s+[0-9]+ columns?)?\s*\|"
 )
-_CONFLUENCE_HEAD = re.compile(r"\|\|(?:[^|]+\|\|)+\s*")
 _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
@@ -71,7 +70,7 @@ def _lines_and_blocks(head: bytes) -> tuple[Sequence[str], Sequence[DocumentBloc
 
 def _plain(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines with plain hyphens within words, and with one plain bar between cells."""
-    if all(line.isascii() and not line.startswith("||") for line in lines):
+    if all(line.isascii() for line in lines):
         return lines
     return [_with_plain_bars(_TYPESET_HYPHEN.sub("-", line)) for line in lines]
 
@@ -81,7 +80,7 @@ def _with_plain_bars(line: str) -> str:
     drawn = line.translate(_BOXES)
     if drawn != line and _TYPES_OR_COUNTS.fullmatch(drawn.strip()):
         return re.sub("[^|]", "-", drawn.strip())
-    return drawn.replace("||", "|") if _CONFLUENCE_HEAD.fullmatch(drawn) else drawn
+    return drawn
 
 
 def recognise_numbers(head: bytes) -> bool:
@@ -153,7 +152,7 @@ def parse(source: Source) -> ParsedReport:
     source.limits.check("cells", sum(cells))
     refuse_relative([(1, lines[0])])
     report = _report(lines, metric_of_sender(source.metric))
-    notes = (*warnings_of_repetitions(report.runs), *missing_line_end(source))
+    notes = missing_line_end(source)
     return replace(report, warnings=(*report.warnings, *notes))
 
 

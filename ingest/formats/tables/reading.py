@@ -28,9 +28,7 @@ from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
-_MAX_VERSION = 200
 _ABOUT = re.compile(r"\s*[~\u2248]")
-_BRACKETS = re.compile(r"(?P<version>\S+)\s*[(\[](?P<rest>.*)[)\]]")
 _NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
@@ -98,7 +96,6 @@ class _Reading:
     configuring: tuple[TableColumn, ...] = ()
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
-    named_by_texts: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         for column in self.columns.with_role(ColumnRole.VALUE):
@@ -112,25 +109,11 @@ class _Reading:
             for column in self.columns.all
             if column.fact == "configuration" or column.role in (ColumnRole.TEXT, ColumnRole.SETTING)
         )
-        self.named_by_texts = self._settings_named_by_texts()
         self.constant = frozenset(
             column.index
             for column in self.columns.with_role(ColumnRole.SETTING)
             if len(set(self.table.cells_of(column.index))) < 2
         )
-
-    def _settings_named_by_texts(self) -> frozenset[int]:
-        """Return the settings that follow from the texts of a row: an instance type has its memory."""
-        texts = [column.index for column in self.columns.with_role(ColumnRole.TEXT)]
-        named = set()
-        for column in self.columns.with_role(ColumnRole.SETTING) if texts else ():
-            pairs = {
-                (tuple(row.cells[index] for index in texts), row.cells[column.index])
-                for row in self.table.rows
-            }
-            if len(pairs) == len({text for text, _ in pairs}):
-                named.add(column.index)
-        return frozenset(named)
 
     def remarks(self) -> Iterator[str]:
         beside = [
@@ -341,9 +324,6 @@ class _RowCells:
         elif product:
             product, version = product_and_version(product)
         configuration = self._configuration()
-        if version and len(version) <= _MAX_VERSION and (found := _BRACKETS.fullmatch(version)):
-            version = found["version"]
-            configuration = ", ".join(part for part in (found["rest"], configuration) if part)
         run = ParsedRun(
             readings,
             column=column,
@@ -402,10 +382,7 @@ class _RowCells:
     def _varies(self, column: TableColumn) -> bool:
         """Return whether a setting differs between the rows."""
         reading = self.reading
-        return (
-            column.role is ColumnRole.SETTING
-            and column.index not in reading.constant | reading.named_by_texts
-        )
+        return column.role is ColumnRole.SETTING and column.index not in reading.constant
 
     def _whole_number(self, meaning: str) -> int | None:
         cell = self.fact(meaning)
@@ -435,7 +412,7 @@ class _RowCells:
                 continue
             if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
                 options[column.name] = self._plain(cell)
-            elif column.role is ColumnRole.NOTE or column.index in self.reading.named_by_texts:
+            elif column.role is ColumnRole.NOTE:
                 plain = self._plain(cell)
                 # A count is no option of the workload; options are whole numbers and texts.
                 options[column.name] = plain if isinstance(plain, str) else float(plain)

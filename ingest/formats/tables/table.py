@@ -4,20 +4,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.formats.cells import is_missing, is_quantity
+from ingest.formats.cells import is_missing
 from ingest.formats.headings import said_by, thread_count
 from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError
-from ingest.formats.tables.heads import head_of, meaning_of
-from ingest.formats.tables.metric_words import Metric, metric_named
+from ingest.formats.tables.heads import meaning_of
+from ingest.formats.tables.metric_words import Metric
 
 Cell = str | int | float | None
 
 # A line with more names than this heads no table of measurements.
 MAX_COLUMNS = 1_000
-_MAX_NAME = 200
-# avg/.95/max
-_FIGURES = re.compile(r"[^\s/()\[\],]+(?:\s*/\s*[^\s/()\[\],]+)+")
 # With points or blanks between thousands, and a unit.
 _FIGURE_WITH_COMMA = re.compile(
     r"\s*(?:[0-9][0-9.]*,[0-9]+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+,[0-9]+|[0-9]+\.[0-9]+)"
@@ -28,7 +25,6 @@ _DECIMAL_COMMA = re.compile(
     r"\s*[0-9]{1,9}(?:[. \u00a0\u202f][0-9]{3})*,(?![0-9]{3}(?![0-9]))[0-9]+(?![0-9.,])"
 )
 _NAMING = frozenset({"version", "product", "server", "build", "configuration", "workload"})
-_POINT = re.compile(r"^\.(?=[0-9]{2}$)")
 _SUMMARY = re.compile(
     r"(?:(?:grand |sub-?)?total|sum|average|avg\.?|(?:geo(?:metric)?[ .-]*)?mean|geo\.|平均|合计|总计)"
     r"(?: *[(:].*)?",
@@ -73,12 +69,10 @@ class Table:
 
 
 def with_plain_figures(table: Table) -> Table:
-    """Return the table with points for decimal commas, and with a column for each figure between slashes.
+    """Return the table with points for decimal commas.
 
-    Decimal commas are certain where no number has a point and none may have commas between its thousands. A
-    second line of names and a column of units are put into the names that they belong to.
+    Decimal commas are certain where no number has a point and none may have commas between its thousands.
     """
-    table = _with_units_in_names(_with_one_head(table))
     rows, warnings = table.rows, table.warnings
     # The first column names the rows, and 10.11 under 'Version' is no figure.
     places = {at for at, name in enumerate(table.names) if at and meaning_of(name) not in _NAMING}
@@ -100,49 +94,7 @@ def with_plain_figures(table: Table) -> Table:
             for row in rows
         )
         warnings = (*warnings, "the commas in numbers such as 12,5 are taken for decimal ones")
-    names, rows = _with_single_figures(table.names, rows)
-    return replace(table, names=names, rows=rows, warnings=warnings)
-
-
-def _with_one_head(table: Table) -> Table:
-    """Return the table with one name over each column, where the first row names metrics below the names.
-
-    ``MySQL`` stands over all columns up to the next name: ``MySQL QPS`` and ``MySQL p95``.
-    """
-    second, *rows = table.rows or (None,)
-    if second is None or not rows or len(second.cells) != len(table.names):
-        return table
-    lower = [str(cell or "") for cell in second.cells]
-    are_names = not any(map(is_quantity, lower)) and all(head_of(name).named for name in lower[1:])
-    if not are_names or len(lower) < 2 or (table.names[0] and lower[0]):
-        return table
-    names, above = [table.names[0] or lower[0]], ""
-    for name, below in zip(table.names[1:], lower[1:], strict=True):
-        above = name or above
-        names.append(f"{above} {below}".strip())
-    return replace(table, names=tuple(names), rows=tuple(rows))
-
-
-def _with_units_in_names(table: Table) -> Table:
-    """Return the table with the column of units put behind the metrics that name its rows."""
-    meanings = [meaning_of(name) for name in table.names]
-    fits = all(len(row.cells) == len(table.names) for row in table.rows)
-    names_runs = not {"metric", "unit", "value"}.issuperset(meanings)
-    if (
-        not fits
-        or meanings[:1] != ["metric"]
-        or "unit" not in meanings
-        or ("value" in meanings and names_runs)
-    ):
-        return table
-    at = meanings.index("unit")
-    rows = (
-        replace(row, cells=(f"{row.cells[0]} ({unit})" if unit else row.cells[0], *row.cells[1:]))
-        for row in table.rows
-        for unit in row.cells[at : at + 1]
-    )
-    rows = (replace(row, cells=(*row.cells[:at], *row.cells[at + 1 :])) for row in rows)
-    return replace(table, names=(*table.names[:at], *table.names[at + 1 :]), rows=tuple(rows))
+    return replace(table, rows=rows, warnings=warnings)
 
 
 def without_summaries(table: Table) -> tuple[Table, Sequence[str]]:
@@ -174,49 +126,6 @@ def _is_figure_with_comma(cell: Cell) -> bool:
 def with_point(cell: str) -> str:
     """Return a figure with a point for its decimal comma: ``12345.6`` for ``12.345,6``."""
     return cell.replace(".", "").replace(",", ".") if _is_figure_with_comma(cell) else cell
-
-
-def _with_single_figures(
-    names: tuple[str, ...], rows: Sequence[TableRow]
-) -> tuple[tuple[str, ...], tuple[TableRow, ...]]:
-    """Return names and rows with a column for each figure, where cells hold several between slashes.
-
-    ``Latency (avg/.95/max)`` over ``0.63 / 0.90 / 15.62`` become three columns; ``TPS/QPS`` over one figure
-    two that are equal.
-    """
-    if not any("/" in name for name in names) or any(len(row.cells) != len(names) for row in rows):
-        return names, tuple(rows)
-    columns: list[tuple[str, list[Cell]]] = []
-    for index, name in enumerate(names):
-        cells = [row.cells[index] for row in rows]
-        columns += _single_figures(name, cells) or [(name, cells)]
-    by_row = zip(*(cells for _, cells in columns), strict=True)
-    return (
-        tuple(name for name, _ in columns),
-        tuple(replace(row, cells=cells) for row, cells in zip(rows, by_row, strict=True)),
-    )
-
-
-def _single_figures(name: str, cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]] | None:
-    found = _FIGURES.search(name) if len(name) <= _MAX_NAME else None
-    if found is None:
-        return None
-    parts = [_POINT.sub("p", part.strip()) for part in found.group().split("/")]
-    names = [f"{name[: found.start()]}{part}{name[found.end() :]}" for part in parts]
-    if all(map(metric_named, parts)) and any(map(_is_figure, cells)):
-        return [(part, list(cells)) for part in names]
-    split = [["" for _ in parts] if is_empty(cell) else str(cell).split("/") for cell in cells]
-    fits = all(len(figures) == len(parts) for figures in split) and any(
-        all(map(_is_figure, figures)) for figures in split
-    )
-    columns: list[list[Cell]] = [
-        [figure.strip() for figure in column] for column in zip(*split, strict=False)
-    ]
-    return list(zip(names, columns, strict=True)) if fits else None
-
-
-def _is_figure(cell: Cell) -> bool:
-    return isinstance(cell, int | float) or (cell is not None and is_quantity(cell))
 
 
 def transposed(table: Table) -> Table:
