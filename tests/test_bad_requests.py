@@ -105,8 +105,8 @@ def asked(world):
 
 @pytest.mark.parametrize("value", [_NUL, _HUGE, _NOT_UTF_8, "-1"])
 def test_no_query_is_too_strange(world, alice, value):
-    # A number that is no id is like one of nothing.
-    alone = _ALONE if value in (_NUL, _HUGE) else ()
+    # Together a number beyond all ids would be refused before the others are looked at.
+    alone = _ALONE if value == _HUGE else ()
     queries = [
         "&".join(f"{name}={value}" for name in names) for names in (_TOGETHER, *([one] for one in alone))
     ]
