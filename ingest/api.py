@@ -45,7 +45,7 @@ from ingest.queries import (
     with_run_counts,
 )
 from ingest.receiving.arrivals import Arrival, CompanionFile, received_data
-from ingest.receiving.bound_hardware import of_bound_token, require_own_runs
+from ingest.receiving.bound_hardware import require_own_runs
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.imports import Received
 from ingest.receiving.reception import receive_one
@@ -117,17 +117,13 @@ class UploadListView(_View):
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
         project = self._project(form.get("project") or request.query_params.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
-        sent = _arrival(form, request.FILES, waited=_waited(request))
-        arrival = of_bound_token(project, sent, self.viewer.token)
+        arrival = _arrival(form, request.FILES, waited=_waited(request))
         if not _yes(form.get("dry_run"), "dry_run"):
             return _answer(receive_one(project, by=self.viewer, arrival=arrival))
         if arrival.is_archive:
-            return Response(
-                ArchiveDryRunSerializer(
-                    archive_services.dry_run(project, arrival, by=self.viewer, proposes=True)
-                ).data
-            )
-        return Response(DryRunSerializer(dry_run(project, arrival)).data)
+            tried = archive_services.dry_run(project, arrival, by=self.viewer, proposes=True)
+            return Response(ArchiveDryRunSerializer(tried).data)
+        return Response(DryRunSerializer(dry_run(project, arrival, by=self.viewer)).data)
 
     @extend_schema(
         operation_id="uploads_list",

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import Project, Token
+from benchdash.accounts.access import NOBODY, Viewer
+from benchdash.accounts.models import Project
 from ingest.archives.plan import PlannedFile, is_configuration, may_be_companions, plan
 from ingest.containers import HEAD_BYTES as CONTAINER_HEAD_BYTES
 from ingest.containers import Container, Member, recognise
@@ -25,7 +25,6 @@ from ingest.metadata.values import read_json
 from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary
 from ingest.receiving.arrivals import Arrival, CompanionFile
-from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.imports import Received, import_upload
 from ingest.receiving.parsing import error_of, errors_of
@@ -145,15 +144,6 @@ class Prepared:
     arrival: Arrival | None
     errors: _Errors = field(default_factory=list)
 
-    def as_sent_by(self, token: Token | None, project: Project) -> "Prepared":
-        """Return the file as this token may send it, or what is wrong with that."""
-        if self.arrival is None:
-            return self
-        try:
-            return replace(self, arrival=of_bound_token(project, self.arrival, token))
-        except FieldsError as error:
-            return replace(self, arrival=None, errors=errors_of(error))
-
 
 def batches(
     file_set: FileSet,
@@ -234,15 +224,15 @@ REFUSED: Final = "refused"
 IGNORED: Final = "ignored"
 
 
-def try_out(project: Project, file_set: FileSet, token: Token | None = None) -> Iterator[Tried]:
+def try_out(project: Project, file_set: FileSet, *, by: Viewer = NOBODY) -> Iterator[Tried]:
     """Yield what would become of each file that the pattern finds; nothing is stored."""
     for file in file_set.plan.files:
-        prepared = file_set.prepared(file).as_sent_by(token, project)
+        prepared = file_set.prepared(file)
         errors = prepared.errors
         missing: Sequence[str] = ()
         if prepared.arrival:
             try:
-                tried = dry_run(project, prepared.arrival)
+                tried = dry_run(project, prepared.arrival, by=by)
             except FieldsError as error:
                 errors, missing = errors_of(error), error.missing
             except FileRefusedError as error:

@@ -37,6 +37,7 @@ from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import files_of_its_own, known_names
 from ingest.receiving import imports
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
+from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.dry_runs import is_duplicate
 from ingest.receiving.parsing import error_of, parse
 from ingest.receiving.records import told as said_by_file
@@ -86,11 +87,12 @@ def dry_run(
 
     Raises FileRefusedError for an archive that cannot be read.
     """
+    arrival = of_bound_token(project, arrival, by.token)
     ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS
     try:
         with _received(arrival.data, arrival.file_name) as container:
             file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
-            tried = try_out(project, file_set, by.token)
+            tried = try_out(project, file_set, by=by)
             files = [
                 next(tried)
                 if time.monotonic() < ends_at
@@ -241,7 +243,6 @@ def _take_files(archive: Upload, file_set: FileSet, ends_at: float | None) -> No
 
 def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> None:
     """Import a batch, and only then say so: a worker that dies in between finds the uploads again."""
-    batch = [(row, one.as_sent_by(archive.token, archive.project)) for row, one in batch]
     fresh = [(row, one) for row, one in batch if not _read_anew(archive, row, one)]
     viewer = Viewer(user=archive.user, token=archive.token)
     taken = take(archive.project, [one for _, one in fresh], by=viewer, quiet=archive.quiet)
@@ -260,7 +261,8 @@ def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> Non
 def _read_anew(archive: Upload, row: ArchiveFile, prepared: Prepared) -> bool:
     """Read the upload of a file again with what is said of it now: it and its runs keep their identity.
 
-    Not where it is also something else, or where another upload is the same file with that.
+    Not where it is also something else, where another upload is the same file with that, or where the sender
+    of the archive may not say it.
     """
     if row.upload is None or prepared.arrival is None:
         return False
@@ -268,7 +270,11 @@ def _read_anew(archive: Upload, row: ArchiveFile, prepared: Prepared) -> bool:
         upload = imports.hold(row.upload)
         if not files_of_its_own(archive).filter(pk=upload.pk).exists():
             return False
-        if not _say_anew(upload, prepared.arrival):
+        try:
+            arrival = of_bound_token(archive.project, prepared.arrival, archive.token)
+        except FieldsError:
+            return False
+        if not _say_anew(upload, arrival):
             return False
     imports.import_upload(upload)
     _tell(row, upload)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 from django.utils import timezone
 
+from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Project
 from benchdash.results.services import record_runs
 from ingest.errors import FileRefusedError
 from ingest.models import RawFile, Upload
 from ingest.queries import RunCopy, RunSummary, run_summaries
 from ingest.receiving.arrivals import Arrival, clean_file_name
+from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.copies import Form, Repeat, forms_of, repeats_among
 from ingest.receiving.imports import joined
 from ingest.receiving.parsing import REFUSALS, errors_of, understand_arrival
@@ -31,9 +33,9 @@ class DryRun:
     warnings: list[str]
 
 
-def dry_run(project: Project, arrival: Arrival) -> DryRun:
+def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> DryRun:
     """Say what a file would become. Raises FieldsError, or FileRefusedError where it is not understood."""
-    arrival = arrival.with_fitting_metadata()
+    arrival = of_bound_token(project, arrival.with_fitting_metadata(), by.token)
     understood = understand_arrival(project, arrival, received_at=timezone.now())
     if understood.errors:
         raise FileRefusedError(understood.errors)
