@@ -1,41 +1,29 @@
 """Branches as CI and people write them: one branch has one name, wherever it comes in or is asked for."""
 
-from pathlib import Path
-
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from rest_framework.test import APIClient
 
 from benchdash.alerts.models import Subscription
 from benchdash.results.models import Run, Series
-from tests.builders import PASSWORD, make_project, make_token, make_user
+from tests.builders import PASSWORD, make_token, make_user
+from tests.ingest import sending
+from tests.ingest.sending import SYSBENCH, client_of
 
 pytestmark = pytest.mark.django_db
 
-SYSBENCH = (Path(__file__).parent / "fixtures/sysbench/oltp_read_only-histogram.txt").read_bytes()
 SAID = {"product": "MariaDB", "hardware": "box", "workload": "oltp_read_only"}
 WAYS = ("refs/heads/main", "heads/main", "origin/main", "refs/remotes/origin/main", "main")
 
 
 @pytest.fixture
-def project():
-    return make_project("mine")
-
-
-@pytest.fixture
 def api(project):
-    client = APIClient(raise_request_exception=False)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(project, 'upload', 'read', 'admin')}")
-    return client
+    return client_of(make_token(project, "upload", "read", "admin"))
 
 
 def send(api, branch, number=1, **said):
     """One more run: another commit, and another result."""
     data = SYSBENCH.replace(b"48.55", b"%d.55" % (40 + number))
     said = {**SAID, "version": "unknown", "commit": f"{number:07x}", "branch": branch, **said}
-    return api.post(
-        "/api/v1/uploads/", {"file": SimpleUploadedFile("r.txt", data), **said}, format="multipart"
-    )
+    return sending.send(api, data, **said)
 
 
 def test_every_way_to_write_main_is_main(api):

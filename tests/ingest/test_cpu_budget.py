@@ -6,9 +6,8 @@ from django.core.management import call_command
 
 from benchdash.results.models import IntervalSamples, Run
 from ingest.models import Upload
-from tests.builders import make_project, make_token
 from tests.ingest.packing import zip_of
-from tests.ingest.test_api import FIXTURES, SAID, SYSBENCH, URL, client_of, send
+from tests.ingest.sending import FIXTURES, SAID, SYSBENCH, URL, send
 
 pytestmark = pytest.mark.django_db
 
@@ -18,11 +17,6 @@ DSTAT = (FIXTURES.parent / "fixtures_companions/dstat_console/default.txt").read
 # 4 MB of lines that cost next to nothing.
 LONG = SYSBENCH.replace(b"SQL statistics", (b"of another program " * 500 + b"\n") * 430 + b"SQL statistics")
 VMSTAT = (FIXTURES.parent / "fixtures_companions/vmstat/plain.txt").read_bytes()
-
-
-@pytest.fixture
-def api():
-    return client_of(make_token(make_project("mine")))
 
 
 def beside(data, name="dstat.txt"):

@@ -5,19 +5,18 @@ from datetime import timedelta
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
-from rest_framework.test import APIClient
 
-from benchdash.accounts.models import AuditEntry, Scope
+from benchdash.accounts.models import AuditEntry
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import PullRequest, Run, TouchedSeries
 from ingest.expiry import expire_pull_requests
 from ingest.models import Upload
 from tests.builders import make_project, make_series, make_token
+from tests.ingest import sending
+from tests.ingest.sending import SAID, client_of
 
 pytestmark = pytest.mark.django_db
-
-SAID = {"product": "MariaDB", "version": "10.6.23", "hardware": "box", "workload": "oltp_read_only"}
 
 
 def table(*values):
@@ -31,13 +30,10 @@ def project():
 
 @pytest.fixture
 def send(project):
-    client = APIClient()
-    secret = make_token(project, Scope.UPLOAD, Scope.READ)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    client = client_of(make_token(project))
 
     def send(content, **said):
-        file = SimpleUploadedFile("a.csv", content)
-        answer = client.post("/api/v1/uploads/", {"file": file, **SAID, **said})
+        answer = sending.send(client, content, "a.csv", **SAID, **said)
         assert answer.status_code in (200, 201), answer.content
         return answer.json()
 

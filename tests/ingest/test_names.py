@@ -1,38 +1,23 @@
 """Names that identify are never masked; one that holds a token is refused."""
 
 import json
-from pathlib import Path
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from rest_framework.test import APIClient
 
 from benchdash.results.models import Run, Workload
 from ingest.models import Upload
-from tests.builders import make_project, make_token
+from tests.ingest import sending
+from tests.ingest.sending import SYSBENCH
 
 pytestmark = pytest.mark.django_db
 
-SYSBENCH = (Path(__file__).parent / "fixtures/sysbench/oltp_read_only-histogram.txt").read_bytes()
 SAID = {"product": "MariaDB Connector/J", "hardware": "box"}
 TOKEN = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-@pytest.fixture
-def project():
-    return make_project("mine")
-
-
-@pytest.fixture
-def api(project):
-    client = APIClient(raise_request_exception=False)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(project)}")
-    return client
-
-
 def send(api, data, name="result.json", **said):
-    file = SimpleUploadedFile(name, data.encode() if isinstance(data, str) else data)
-    return api.post("/api/v1/uploads/", {"file": file, **SAID, **said}, format="multipart")
+    data = data.encode() if isinstance(data, str) else data
+    return sending.send(api, data, name, **{**SAID, **said})
 
 
 def jmh(*scores, **params):

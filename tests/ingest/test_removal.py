@@ -1,6 +1,5 @@
 import threading
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -8,7 +7,6 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.db import transaction
-from rest_framework.test import APIClient
 
 from benchdash.accounts.access import BeingDeleted, NotVisible, Viewer
 from benchdash.accounts.models import Project, Scope, User
@@ -19,13 +17,10 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from benchdash.regressions.triage import comment
 from benchdash.results.models import Run
-from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Removal, Upload
-from ingest.receiving.arrivals import Arrival
 from ingest.receiving.imports import import_by_job, waiting_upload_ids
 from ingest.receiving.reception import receive_one
 from ingest.removal import begin_removal, carry_on, delete_project
-from ingest.storage.raw_bytes import RawData
 from ingest.tasks import delete_projects
 from tests.builders import (
     make_project,
@@ -34,6 +29,8 @@ from tests.builders import (
     make_upload,
     make_user,
 )
+from tests.ingest import sending
+from tests.ingest.sending import SAID, arrival, client_of
 from tests.large_projects import make_large_project
 from tests.regressions.nights import record_nights
 from tests.results.concurrency import at_once
@@ -42,8 +39,6 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db
 
 BY = Viewer()
-SYSBENCH = Path(__file__).parent / "fixtures/sysbench/oltp_read_only-histogram.txt"
-SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
 
 
 def rows():
@@ -185,10 +180,7 @@ def test_uploads_to_it_are_refused_with_a_sentence_and_uploads_to_others_are_not
 
 
 def send(secret, **fields):
-    api = APIClient()
-    api.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    with SYSBENCH.open("rb") as file:
-        return api.post("/api/v1/uploads/", {"file": file, **SAID, **fields})
+    return sending.send(client_of(secret), **SAID, **fields)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -196,9 +188,8 @@ def test_a_file_that_came_before_the_deletion_began_is_refused_after_it():
     project = make_project("nightly")
     as_it_was = Project.objects.get(pk=project.pk)
     delete_project(project, by=BY)
-    arrival = Arrival("a.txt", RawData(SYSBENCH.read_bytes()), read_metadata(SAID)[0])
     with pytest.raises(BeingDeleted):
-        receive_one(as_it_was, by=BY, arrival=arrival)
+        receive_one(as_it_was, by=BY, arrival=arrival())
 
 
 @pytest.mark.django_db(transaction=True)

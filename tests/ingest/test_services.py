@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -10,24 +8,11 @@ from benchdash.results.models import Run, TouchedSeries
 from benchdash.results.sessions import START_UNKNOWN
 from ingest import services
 from ingest.errors import FieldsError
-from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Upload
-from ingest.receiving.arrivals import Arrival
-from ingest.receiving.reception import receive_one
-from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
+from tests.ingest.sending import SYSBENCH, accept
 
 pytestmark = pytest.mark.django_db
-
-FIXTURES = Path(__file__).parent / "fixtures"
-SYSBENCH = (FIXTURES / "sysbench/oltp_read_only-histogram.txt").read_bytes()
-SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
-
-
-def accept(project, data=SYSBENCH, *, companions=(), quiet=False, **fields):
-    metadata, warnings = read_metadata({**SAID, **fields})
-    arrival = Arrival("result.txt", RawData(data), metadata, companions, warnings)
-    return receive_one(project, by=NOBODY, arrival=arrival, quiet=quiet)
 
 
 def state_of(upload):

@@ -1,5 +1,4 @@
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -27,28 +26,20 @@ from benchdash.results.models import (
 )
 from ingest import stored_secrets
 from ingest.metadata.fields import Metadata
-from ingest.metadata.upload_metadata import metadata_digest, read_metadata
+from ingest.metadata.upload_metadata import metadata_digest
 from ingest.models import ArchiveFile, Companion, Upload
-from ingest.receiving.arrivals import Arrival, CompanionFile
-from ingest.receiving.reception import receive_one
+from ingest.receiving.arrivals import CompanionFile
 from ingest.storage.raw_bytes import RawData
 from ingest.stored_secrets import MASKED
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_run
+from tests.ingest.sending import SAID, accept
 
 pytestmark = pytest.mark.django_db
 
-SYSBENCH = (Path(__file__).parent / "fixtures/sysbench/oltp_read_only-histogram.txt").read_bytes()
-SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
 # As an older benchdash stored it.
 LEAK = "wsrep_sst_auth=sst:geheim"
 LEAKS = {"a": LEAK, "list": ["curl", "-u", "bench:geheim"]}
-
-
-def send(project, *, companions=(), **said):
-    metadata, _ = read_metadata({**SAID, **said})
-    arrival = Arrival("t8.txt", RawData(SYSBENCH), metadata, companions)
-    return receive_one(project, by=NOBODY, arrival=arrival)
 
 
 def spoil(row, **values):
@@ -149,7 +140,7 @@ def test_every_text_of_every_model_is_masked_or_exempt():
 
 def everything_spoiled(project):
     """A row of every table, with a secret in every field that people and files fill; the fields."""
-    upload = send(project, companions=[CompanionFile("companion", "x", RawData(b"x"))]).upload
+    upload = accept(project, companions=[CompanionFile("companion", "x", RawData(b"x"))]).upload
     run = Run.objects.get(upload_id=upload.pk)
     content = ConfigurationContent.objects.create(project=project, digest="a", text=LEAK, settings=LEAKS)
     environment = Environment.objects.create(project=project, digest="a", facts=LEAKS)
@@ -230,25 +221,25 @@ def test_one_project_alone_can_be_masked():
 
 def test_the_same_upload_is_still_known_after_its_metadata_were_masked():
     project = make_project()
-    upload = send(project, notes="x").upload
+    upload = accept(project, notes="x").upload
     # Stored before there was a rule: with the secret, and with the digest of it.
     before = Metadata(**SAID, notes=LEAK)
     spoil(upload, metadata=before.as_json(), metadata_digest=metadata_digest(before))
     command()
-    again = send(project, notes=LEAK)
+    again = accept(project, notes=LEAK)
     assert again.duplicate
     assert again.upload.pk == upload.pk
 
 
 def test_two_uploads_that_differ_in_a_secret_only_stay_two():
     project = make_project()
-    first, second = (send(project, notes=notes).upload for notes in ("x", "y"))
+    first, second = (accept(project, notes=notes).upload for notes in ("x", "y"))
     for upload, notes in ((first, LEAK), (second, LEAK + "2")):
         before = Metadata(**SAID, notes=notes)
         spoil(upload, metadata=before.as_json(), metadata_digest=metadata_digest(before))
     assert "1 left as they were" in command()
     assert [one.metadata["notes"] for one in Upload.objects.order_by("pk")] == ["wsrep_sst_auth=***"] * 2
-    assert send(project, notes=LEAK).upload.pk == first.pk
+    assert accept(project, notes=LEAK).upload.pk == first.pk
     assert "left as they were" not in command()
 
 

@@ -19,7 +19,7 @@ from benchdash.accounts.services import revoke_token
 from benchdash.oidc_issuers import USUAL_ISSUERS, issuers_of
 from ingest.models import Upload
 from tests.builders import make_project
-from tests.ingest.test_api import SAID, client_of, send
+from tests.ingest.sending import SAID, client_of, send
 from tests.issuer_server import AUDIENCE, IssuerServer, rsa_key
 
 pytestmark = pytest.mark.django_db

@@ -4,29 +4,17 @@ import json
 import random
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from rest_framework.test import APIClient
 
-from tests.builders import make_project, make_token
+from tests.ingest import sending
+from tests.ingest.sending import SAID
 
 pytestmark = pytest.mark.django_db
 
-URL = "/api/v1/uploads/"
 NAMED = ("workload", "product", "version", "build", "configuration", "server", "metric", "unit")
 
 
-@pytest.fixture
-def api():
-    client = APIClient(raise_request_exception=False)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(make_project('mine'))}")
-    return client
-
-
 def send(api, text, **fields):
-    said = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "select"} | fields
-    return api.post(
-        URL, {"file": SimpleUploadedFile("result.csv", text.encode()), **said}, format="multipart"
-    )
+    return sending.send(api, text.encode(), "result.csv", **{**SAID, "workload": "select", **fields})
 
 
 def elephants(length):

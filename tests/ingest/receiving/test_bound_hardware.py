@@ -1,7 +1,6 @@
 """A token that is bound to a machine brings runs of this machine, and nothing gets past that."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,21 +11,14 @@ from benchdash.results.corrections import merge, rename
 from benchdash.results.models import Hardware, Run
 from ingest import tasks
 from ingest.models import Upload
-from tests.builders import make_project, make_token, make_user
+from tests.builders import make_token, make_user
 from tests.ingest.packing import tar_of
-from tests.ingest.test_api import ANOTHER, DRIVERS, SYSBENCH, client_of, send
+from tests.ingest.sending import ANOTHER, DRIVERS, NIGHTS, SYSBENCH, client_of, send
 
 pytestmark = pytest.mark.django_db
 
 SAID = {"product": "MariaDB", "version": "10.11.19", "workload": "oltp_read_only"}
-NIGHT = Path(__file__).parents[3] / "ingest/samples/watch/nightly/mariadb-10.11.19"
-REPORT = (NIGHT / "000/oltp_read_only.txt").read_bytes()
-OTHER = (NIGHT / "001/oltp_read_only.txt").read_bytes()
-
-
-@pytest.fixture
-def project():
-    return make_project("mine")
+REPORT, OTHER = ((NIGHTS / night / "oltp_read_only.txt").read_bytes() for night in ("000", "001"))
 
 
 @pytest.fixture

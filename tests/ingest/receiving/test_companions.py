@@ -5,23 +5,19 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from benchdash.accounts.access import NOBODY
 from benchdash.results.models import IntervalSamples, Run
 from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.configuration import is_configuration
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
-from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion
-from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.arrivals import CompanionFile
 from ingest.receiving.companions import facts_of_received
-from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
+from tests.ingest.sending import SYSBENCH, accept
 
 FIXTURES = Path(__file__).parents[1] / "fixtures_companions"
-SYSBENCH = Path(__file__).parents[1] / "fixtures" / "sysbench"
-SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
 MY_CNF = b"[mysqld]\ninnodb_buffer_pool_size = 512M\n"
 RUN_QUEUE_OF_3 = (
     b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
@@ -46,10 +42,8 @@ def means(beside):
     return {mean.metric: mean.value for mean in beside.means}
 
 
-def upload(project, result, companions, **said):
-    metadata, _ = read_metadata({**SAID, **said})
-    arrival = Arrival("t.txt", RawData(result), metadata, companions)
-    return receive_one(project, by=NOBODY, arrival=arrival).upload
+def attached(project, companions, *, result=SYSBENCH, **said):
+    return accept(project, result, companions=companions, **said).upload
 
 
 def parsed(name, path):
@@ -57,10 +51,6 @@ def parsed(name, path):
         return COMPANION_FORMATS[name].parse(Source(path.read_bytes()))
     except FormatError:
         return None
-
-
-def one_run():
-    return (SYSBENCH / "oltp_read_only-histogram.txt").read_bytes()
 
 
 # --- what was read ------------------------------------------------------------------------------------------
@@ -205,7 +195,7 @@ def test_secrets_in_facts_are_masked():
 @pytest.mark.django_db
 def test_a_run_gets_the_samples_the_means_and_what_an_operation_cost():
     companions = files(vm=RUN_QUEUE_OF_3, cpu=fixture("lscpu/text.txt"), notes=b"hello\n")
-    stored = upload(make_project(), one_run(), companions)
+    stored = attached(make_project(), companions)
     assert stored.state == "imported"
     run = Run.objects.get()
     found = {one.series.metric: one.value for one in run.measurements.select_related("series")}
@@ -226,8 +216,9 @@ def test_a_run_gets_the_samples_the_means_and_what_an_operation_cost():
 
 @pytest.mark.django_db
 def test_what_was_measured_beside_several_runs_belongs_to_none():
-    several = one_run() + one_run()
-    stored = upload(make_project(), several, files(vm=RUN_QUEUE_OF_3, cpu=fixture("lscpu/text.txt")))
+    stored = attached(
+        make_project(), files(vm=RUN_QUEUE_OF_3, cpu=fixture("lscpu/text.txt")), result=2 * SYSBENCH
+    )
     assert any(warning.startswith("the file holds 2 runs, and nothing says") for warning in stored.warnings)
     assert not IntervalSamples.objects.filter(source="vmstat").exists()
     assert {run.hardware.facts["cpus"] for run in Run.objects.all()} == {2}
@@ -239,7 +230,7 @@ def test_meta_wins_over_companions():
         "hardware": {"cpus": 8, "cpu_model": "Said"},
         "server_config": "[mysqld]\ninnodb_buffer_pool_size=1G\n",
     }
-    upload(make_project(), one_run(), files(cpu=fixture("lscpu/text.txt"), settings=MY_CNF), meta=meta)
+    attached(make_project(), files(cpu=fixture("lscpu/text.txt"), settings=MY_CNF), meta=meta)
     run = Run.objects.get()
     facts = run.environment.facts
     assert (facts["cpus"], facts["cpu_model"], facts["sockets"]) == (8, "Said", 1)
@@ -248,7 +239,7 @@ def test_meta_wins_over_companions():
 
 @pytest.mark.django_db
 def test_a_broken_companion_does_not_refuse_the_result():
-    stored = upload(make_project(), one_run(), files(broken=b"\0"))
+    stored = attached(make_project(), files(broken=b"\0"))
     assert stored.state == "imported"
     assert any("'broken' is kept and was not read" in warning for warning in stored.warnings)
 
@@ -256,7 +247,7 @@ def test_a_broken_companion_does_not_refuse_the_result():
 @pytest.mark.django_db
 def test_an_upload_shows_as_what_its_companions_were_read(client):
     project = make_project(public=True)
-    stored = upload(project, one_run(), files(vm=RUN_QUEUE_OF_3, notes=b"hello\n"))
+    stored = attached(project, files(vm=RUN_QUEUE_OF_3, notes=b"hello\n"))
     page = client.get(reverse("dashboard:upload", args=[project.slug, stored.pk])).content.decode()
     assert '<span class="mono">vmstat</span>' in page
     assert "kept, not read" in page
@@ -268,7 +259,7 @@ def test_an_upload_shows_as_what_its_companions_were_read(client):
 def test_samples_with_a_time_of_day_are_laid_on_the_time_of_the_run():
     companions = files(stamped=fixture("vmstat/time-stamps.txt"), plain=fixture("vmstat/plain.txt"))
     said = {"started_at": "2026-11-20T19:54:54Z"}
-    upload(make_project(), one_run(), companions, **said)
+    attached(make_project(), companions, **said)
     stamped, plain = (IntervalSamples.objects.get(source=name) for name in ("vmstat", "vmstat 2"))
     # vmstat began two seconds after the run, and its first sample is one second later.
     assert (stamped.columns[0], stamped.rows[0][0]) == ("run_s", 3)
@@ -277,6 +268,6 @@ def test_samples_with_a_time_of_day_are_laid_on_the_time_of_the_run():
 
 @pytest.mark.django_db
 def test_where_nobody_says_when_a_run_began_samples_keep_their_own_time():
-    upload(make_project(), one_run(), files(stamped=fixture("vmstat/time-stamps.txt")))
+    attached(make_project(), files(stamped=fixture("vmstat/time-stamps.txt")))
     samples = IntervalSamples.objects.get(source="vmstat")
     assert (samples.columns[0], samples.rows[0][0]) == ("time_s", 1)

@@ -1,5 +1,4 @@
 import threading
-from pathlib import Path
 
 import pytest
 from django.db import connections, transaction
@@ -12,31 +11,20 @@ from ingest import formats, services, tasks
 from ingest.errors import FieldsError, FileMissingError, UploadBusyError
 from ingest.formats.report import ParsedReport
 from ingest.formats.source import Source
-from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Upload
 from ingest.receiving import imports
-from ingest.receiving.arrivals import Arrival, CompanionFile
-from ingest.receiving.reception import receive_one
+from ingest.receiving.arrivals import CompanionFile
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
+from tests.ingest.sending import SYSBENCH, accept
 
 pytestmark = pytest.mark.django_db
-
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-SYSBENCH = (FIXTURES / "sysbench/oltp_read_only-histogram.txt").read_bytes()
-SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
 
 
 @pytest.fixture
 def everything_is_large(settings):
     """Files are imported by jobs, and no job is sent: no broker is asked."""
     settings.UPLOAD_IMPORT_AT_ONCE_BYTES = 0
-
-
-def accept(project, data=SYSBENCH, *, companions=(), quiet=False, **fields):
-    metadata, warnings = read_metadata({**SAID, **fields})
-    arrival = Arrival("result.txt", RawData(data), metadata, companions, warnings)
-    return receive_one(project, by=NOBODY, arrival=arrival, quiet=quiet)
 
 
 def state_of(upload):

@@ -2,16 +2,15 @@
 
 import threading
 import tracemalloc
-from io import BytesIO
 
 import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from benchdash.results.models import Run
-from tests.builders import make_project, make_token
+from tests.builders import make_token
 from tests.ingest.receiving.test_copies import FORMS, SAID
+from tests.ingest.sending import client_of, send
 
 pytestmark = pytest.mark.django_db
 
@@ -19,22 +18,13 @@ HEAD = "workload,threads,repetition,qps"
 
 
 @pytest.fixture
-def project():
-    return make_project()
-
-
-@pytest.fixture
-def post(project):
+def post(api):
     """Sends a file as a script does, and returns the answer."""
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(project)}")
-    return lambda data, **said: _post(client, data, **said)
+    return lambda data, **said: _post(api, data, **said)
 
 
 def _post(client, data, **said):
-    file = BytesIO(data if isinstance(data, bytes) else data.encode())
-    file.name = "result.txt"
-    answer = client.post("/api/v1/uploads/", {"file": file, **SAID, **said})
+    answer = send(client, data if isinstance(data, bytes) else data.encode(), **SAID, **said)
     assert answer.status_code == 201, answer.content
     return answer.json()
 
@@ -131,8 +121,7 @@ def test_forms_that_clients_send_at_the_same_time_are_one_run_among_many(project
     together = threading.Barrier(len(forms))
 
     def work(data):
-        client = APIClient()
-        client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(project, name='racer')}")
+        client = client_of(make_token(project, name="racer"))
         together.wait()
         _post(client, data)
         connections.close_all()

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,30 +5,15 @@ from django.test.utils import CaptureQueriesContext
 from benchdash.accounts.access import NOBODY
 from benchdash.results.models import Measurement, Run
 from ingest.errors import FieldsError
-from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Upload
 from ingest.receiving import reception
-from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.arrivals import CompanionFile
 from ingest.receiving.reception import known_uploads, receive, receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
+from tests.ingest.sending import SYSBENCH, arrival
 
 pytestmark = pytest.mark.django_db
-
-SYSBENCH = (Path(__file__).parents[1] / "fixtures/sysbench/oltp_read_only-histogram.txt").read_bytes()
-SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
-
-
-@pytest.fixture
-def project():
-    return make_project()
-
-
-def arrival(data=SYSBENCH, *, name="t8.txt", companions=(), without=None, **said):
-    fields = {**SAID, **said}
-    fields.pop(without, None)
-    metadata, warnings = read_metadata(fields)
-    return Arrival(name, RawData(data), metadata, companions, warnings)
 
 
 def accept(project, *arrivals):
@@ -68,7 +51,7 @@ def test_files_sent_together_are_imported_as_each_alone_would_be(project):
 
 def test_a_bad_file_does_not_stop_the_rest(project):
     results = accept(
-        project, arrival(version="1"), arrival(b"hello\n"), arrival(without="hardware"), arrival(version="2")
+        project, arrival(version="1"), arrival(b"hello\n"), arrival(hardware=None), arrival(version="2")
     )
     assert results[1].upload.state == "refused"
     assert isinstance(results[2], FieldsError)
@@ -78,7 +61,7 @@ def test_a_bad_file_does_not_stop_the_rest(project):
 
 def test_a_file_that_the_history_cannot_hold_is_refused_and_the_rest_is_stored(project):
     unstorable = SYSBENCH.replace(b"sysbench 1.0.20", b"sysbench " + b"x" * 400 + b" run\nsysbench 1.0.20")
-    results = accept(project, arrival(version="1"), arrival(unstorable, without="workload"))
+    results = accept(project, arrival(version="1"), arrival(unstorable, workload=None))
     assert states(results) == ["imported", "refused"]
     assert Run.objects.count() == 1
 

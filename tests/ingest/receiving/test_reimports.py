@@ -1,5 +1,4 @@
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core import mail
@@ -12,25 +11,17 @@ from benchdash.regressions.services import analyse_touched
 from benchdash.results import corrections
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from ingest import services
-from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Upload
 from ingest.queries import run_summaries
-from ingest.receiving.arrivals import Arrival
-from ingest.receiving.reception import receive_one
 from ingest.receiving.reimports import ChangedReading, ReimportOutcome, readable_uploads, reimport
-from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
+from tests.ingest.sending import SYSBENCH, accept
 
 pytestmark = pytest.mark.django_db
 
-SYSBENCH = (Path(__file__).parents[1] / "fixtures/sysbench/oltp_read_only-histogram.txt").read_bytes()
-SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workload": "oltp_read_only"}
 
-
-def send(data=SYSBENCH, *, project=None, **said):
-    metadata, warnings = read_metadata({**SAID, **said})
-    arrival = Arrival("t8.txt", RawData(data), metadata, warnings=warnings)
-    return receive_one(project or make_project(), by=NOBODY, arrival=arrival).upload
+def send(*data, project=None, **said):
+    return accept(project or make_project(), *data, **said).upload
 
 
 def spoil(upload, metric, value):

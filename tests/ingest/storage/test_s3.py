@@ -6,14 +6,14 @@ import uuid
 import pytest
 from django.conf import settings as django_settings
 from django.core.files.storage import default_storage
-from rest_framework.test import APIClient
 
 from benchdash.storage_url import storage_of
 from ingest.errors import FileMissingError, FileUnavailableError
 from ingest.models import Upload
 from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData, keep
-from tests.builders import make_project, make_token
+from tests.builders import make_project
+from tests.ingest.sending import SAID, send
 
 pytestmark = pytest.mark.django_db
 
@@ -59,12 +59,9 @@ def test_a_missing_file_is_told_apart_from_a_server_that_does_not_answer(s3_serv
         kept(LOG)
 
 
-def test_an_upload_that_cannot_be_stored_now_is_asked_to_come_again(settings):
+def test_an_upload_that_cannot_be_stored_now_is_asked_to_come_again(settings, api):
     choose(settings, "s3://testing:testing@results?region=us-east-1&endpoint=http://127.0.0.1:9")
-    api = APIClient()
-    api.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(make_project())}")
-    said = {"product": "MariaDB", "version": "11.4.2", "hardware": "box", "workload": "reads"}
-    answer = api.post("/api/v1/uploads/", {"file": io.BytesIO(LOG), **said})
+    answer = send(api, LOG, **SAID)
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert answer.json()["errors"] == [{"message": "the storage of files does not answer now"}]
     assert not Upload.objects.exists()
