@@ -252,24 +252,8 @@ def test_the_pattern_of_a_published_folder_is_found():
     }
 
 
-PART = st.sampled_from(
-    [
-        "mysql",
-        "8.0.35",
-        "my8044",
-        "ro",
-        "oltp_read_write",
-        "t04",
-        "64",
-        "res01",
-        "64thr",
-        "a",
-        "x-y",
-        "{",
-        "*",
-        "session2",
-    ]
-)
+WORDS = "mysql 8.0.35 my8044 ro oltp_read_write t04 64 res01 64thr a x-y { * session2"
+PART = st.sampled_from(WORDS.split())
 NAME = st.lists(PART, min_size=1, max_size=4).flatmap(
     lambda parts: st.sampled_from("._-").map(lambda separator: separator.join(parts))
 )

@@ -9,104 +9,30 @@ from ingest.masking import MASK, mask_settings, mask_text, names_a_secret
 # --- names --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "password",
-        "mysql-password",
-        "--mysql-password",
-        "pgsql_password",
-        "PGPASSWORD",
-        "MYSQL_PWD",
-        "passwd",
-        "pwd",
-        "Pwd",
-        "dbPassword",
-        "passWord",
-        "userpass",
-        "db_pass",
-        "pass",
-        "password1",
-        "password_2",
-        "password_hash",
-        "-Djavax.net.ssl.keyStorePassword",
-        "-Dpassword",
-        "client_secret",
-        "secretValue",
-        "token",
-        "accessToken",
-        "GITHUB_TOKEN",
-        "api_key",
-        "apiKey",
-        "apikey",
-        "-Dkey",
-        "key",
-        "aws_secret_access_key",
-        "ssl-key",
-        "file_key_management_encryption_key",
-        "credential",
-        "credentials",
-        "Authorization",
-        "passphrase",
-        "wsrep_sst_auth",
-        "requirepass",
-        "masterauth",
-        "auth",
-        "proxyAuth",
-        "REDISCLI_AUTH",
-        "mysql_pass",
-        "pg_superuserpass",
-        "storepass",
-        "accountkey",
-        "hostkey",
-        "Set-Cookie",
-        "X-Amz-Signature",
-    ],
-)
+SECRETS = """
+    password mysql-password --mysql-password pgsql_password PGPASSWORD MYSQL_PWD passwd pwd Pwd
+    dbPassword passWord userpass db_pass pass password1 password_2 password_hash
+    -Djavax.net.ssl.keyStorePassword -Dpassword client_secret secretValue token accessToken GITHUB_TOKEN
+    api_key apiKey apikey -Dkey key aws_secret_access_key ssl-key file_key_management_encryption_key
+    credential credentials Authorization passphrase wsrep_sst_auth requirepass masterauth auth proxyAuth
+    REDISCLI_AUTH mysql_pass pg_superuserpass storepass accountkey hostkey Set-Cookie X-Amz-Signature
+"""
+HARMLESS = """
+    key_buffer_size primary_key foreign_key sort_key foreign_key_checks password_encryption
+    default_password_lifetime validate_password validate_password.length old_passwords skip-name-resolve
+    keys_per_second tokenizer secretary pass-through bypass compass keyspace monkey sortkey
+    Handler_read_key max_key two_pass default_auth require_auth secure_auth
+    default_authentication_plugin wsrep_sst_method max_allowed_packet authentication_timeout author
+    threads user -
+"""
+
+
+@pytest.mark.parametrize("name", SECRETS.split())
 def test_what_holds_a_secret_is_known_by_its_name(name):
     assert names_a_secret(name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "key_buffer_size",
-        "primary_key",
-        "foreign_key",
-        "sort_key",
-        "foreign_key_checks",
-        "password_encryption",
-        "default_password_lifetime",
-        "validate_password",
-        "validate_password.length",
-        "old_passwords",
-        "skip-name-resolve",
-        "keys_per_second",
-        "tokenizer",
-        "secretary",
-        "pass-through",
-        "bypass",
-        "compass",
-        "keyspace",
-        "monkey",
-        "sortkey",
-        "Handler_read_key",
-        "max_key",
-        "two_pass",
-        "default_auth",
-        "require_auth",
-        "secure_auth",
-        "default_authentication_plugin",
-        "wsrep_sst_method",
-        "max_allowed_packet",
-        "authentication_timeout",
-        "author",
-        "threads",
-        "user",
-        "",
-        "-",
-    ],
-)
+@pytest.mark.parametrize("name", ["", *HARMLESS.split()])
 def test_a_harmless_setting_is_not_taken_for_a_secret(name):
     assert not names_a_secret(name)
 
@@ -311,32 +237,22 @@ def test_a_secret_never_survives(way, secret, before, after):
 
 PIECES = st.sampled_from(
     [
-        *"=: '\"\\@?&;|\t\n({[x",
-        "--",
-        "://",
-        "-p",
-        "-u a:",
-        "diset tpcc ",
-        "set ",
-        "changed ",
-        " from ",
-        " to ",
-        "requirepass ",
-        "-D",
-        "tcp(",
-        "mysql",
-        "password",
-        "token",
-        "key",
-        "Bearer ",
-        "authorization",
-        "identified by ",
-        "mysql -p ",
-        "ssh-keygen -N ",
-        "scott/tiger@",
-        "user=a/",
-        "community ",
-        MASK,
+        *("=: '\"\\@?&;|\t\n({[x"),
+        *(
+            "--",
+            "://",
+            "-p",
+            "-u a:",
+            "diset tpcc ",
+            "set ",
+            "changed ",
+            " from ",
+            " to ",
+            "requirepass ",
+            "-D",
+        ),
+        *("tcp(", "mysql", "password", "token", "key", "Bearer ", "authorization", "identified by "),
+        *("mysql -p ", "ssh-keygen -N ", "scott/tiger@", "user=a/", "community ", MASK),
     ]
 )
 
