@@ -78,9 +78,9 @@ class AgreeingPair:
     digits: float
 
 
-# Every upload asks this, and the ORM would build its text each time.
+# Every upload asks this, mostly for nothing, and the ORM would build its text each time.
 _SAME_AND_TWIN: Final = f"""
-    SELECT upload.* FROM ingest_rawfile raw JOIN ingest_upload upload ON upload.raw_id = raw.id
+    SELECT upload.id FROM ingest_rawfile raw JOIN ingest_upload upload ON upload.raw_id = raw.id
     WHERE raw.project_id = %(project)s AND raw.sha256 = %(sha256)s
         AND (metadata_digest = %(digest)s
             OR state NOT IN ('{Upload.State.REFUSED}', '{Upload.State.DELETED}'))
@@ -94,11 +94,13 @@ def same_and_twin(project: Project, identity: Identity) -> list[Upload]:
     A file that comes again with better words than one that was refused or deleted has no twin.
     """
     sha256, digest = identity
-    names = {"project": project.pk, "sha256": sha256, "digest": digest}
-    uploads = list(Upload.objects.raw(_SAME_AND_TWIN, names))
-    for one in uploads:
+    with connection.cursor() as cursor:
+        cursor.execute(_SAME_AND_TWIN, {"project": project.pk, "sha256": sha256, "digest": digest})
+        ids = [upload_id for (upload_id,) in cursor]
+    uploads = Upload.objects.in_bulk(ids) if ids else {}
+    for one in uploads.values():
         one.project = project
-    return uploads
+    return [uploads[upload_id] for upload_id in ids if upload_id in uploads]
 
 
 class RepeatsError(Exception):

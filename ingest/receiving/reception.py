@@ -226,11 +226,13 @@ def _insert(
     uploads = Upload.objects.bulk_create(
         _upload_row(project, one, raw_files, by=by, quiet=quiet) for one in files
     )
-    Companion.objects.bulk_create(
+    companions = [
         row
         for upload, one in zip(uploads, files, strict=True)
         for row in companion_rows(upload, one.arrival.companions, raw_files, one.understood)
-    )
+    ]
+    if companions:
+        Companion.objects.bulk_create(companions)
     recorded = _record(project, uploads, files, quiet=quiet)
     for upload in uploads:
         if upload.state == Upload.State.QUEUED:
@@ -284,7 +286,7 @@ def _record(
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
     if len(warned) == 1:
-        warned[0].save(update_fields=["warnings"])
+        Upload.objects.filter(pk=warned[0].pk).update(warnings=warned[0].warnings)
     elif warned:
         Upload.objects.bulk_update(warned, ["warnings"])
     return recorded

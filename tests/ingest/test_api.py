@@ -120,9 +120,9 @@ def test_the_answer_lists_the_runs_as_the_upload_does(api):
     assert answer["runs"] == api.get(f"/api/v1/uploads/{answer['id']}/").json()["runs"]
 
 
-def test_the_same_upload_again_takes_six_statements(api, django_assert_num_queries):
+def test_the_same_upload_again_takes_seven_statements(api, django_assert_num_queries):
     send(api, **SAID)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         assert send(api, **SAID).json()["duplicate"]
 
 
