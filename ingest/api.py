@@ -62,8 +62,6 @@ from ingest.serializers import (
 )
 from ingest.storage import raw_bytes
 
-_MAX_ID = 2**63 - 1
-
 # A header of a sender that kept the file, because nobody answered: for how many seconds, a year at most.
 _WAITED = "Benchdash-Waited"
 _MAX_WAITED_S = 366 * 24 * 3600
@@ -146,14 +144,13 @@ class UploadListView(_View):
         """
         slug = request.query_params.get("project", "")
         uploads = uploads_for(self.viewer, self._project(slug) if slug else None)
-        if archive := _whole_number(request, "archive"):
-            uploads = uploads.filter(pk__in=files_in(upload_for(self.viewer, archive).pk))
+        if archive := request.query_params.get("archive"):
+            number = parameters.integer("archive", archive, least=1, most=parameters.MAX_ID)
+            uploads = uploads.filter(pk__in=files_in(upload_for(self.viewer, number).pk))
         else:
             uploads = uploads.filter(came_alone=True)
-        if state := request.query_params.get("state", ""):
-            if state not in Upload.State.values:
-                raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
-            uploads = uploads.filter(state=state)
+        if state := request.query_params.get("state"):
+            uploads = uploads.filter(state=parameters.choice("state", state, Upload.State.values))
         pages = Pages()
         rows = pages.paginate_queryset(with_run_counts(uploads), request, self)
         context = {"counts": file_counts([row.pk for row in rows if row.is_archive])}
@@ -295,13 +292,9 @@ def _tag(raw: RawFile) -> str:
 
 
 def _waited(request: Request) -> timedelta | None:
-    """Return for how long the sender had to keep the file; None where it came at once. Raises FieldsError."""
-    text = request.headers.get(_WAITED, "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= _MAX_WAITED_S):
-        raise FieldsError([FieldError(_WAITED, f"must be whole seconds, at most {_MAX_WAITED_S}")])
-    return timedelta(seconds=int(text))
+    """Return for how long the sender had to keep the file; None where it came at once."""
+    text = request.headers.get(_WAITED)
+    return timedelta(seconds=parameters.integer(_WAITED, text, most=_MAX_WAITED_S)) if text else None
 
 
 def _arrival(form: QueryDict, files: Any, *, waited: timedelta | None) -> Arrival:
@@ -366,15 +359,6 @@ def _yes(value: Any, name: str) -> bool:
         return read_yes_or_no(value)
     except ValueError as error:
         raise FieldsError([FieldError(name, str(error))]) from None
-
-
-def _whole_number(request: Request, name: str) -> int | None:
-    text = request.query_params.get(name, "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= _MAX_ID):
-        raise FieldsError([FieldError(name, "must be a whole number from 1")])
-    return int(text)
 
 
 # --- answering ----------------------------------------------------------------------------------------------

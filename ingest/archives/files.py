@@ -166,44 +166,15 @@ def batches(
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """The outcome of a file. ``upload`` is None for one of which nothing is stored.
+class Tried:
+    """The outcome of a file, or the one that it would have. ``missing`` are required fields that nobody says.
 
-    ``missing`` are required fields that nobody says.
+    ``upload`` is None for a file of which nothing is stored.
     """
 
     path: str
-    upload: Upload | None
-    duplicate: bool = False
-    errors: _Errors = field(default_factory=list)
-    missing: Sequence[str] = ()
-
-
-def take(project: Project, batch: Sequence[Prepared], *, by: Viewer, quiet: bool = False) -> list[Taken]:
-    """Import the files of a batch, large ones too. One bad file does not stop the rest."""
-    arrivals = [one.arrival for one in batch if one.arrival]
-    received = iter(receive(project, by=by, arrivals=arrivals, quiet=quiet))
-    return [
-        _taken(one.path, next(received)) if one.arrival else Taken(one.path, None, errors=one.errors)
-        for one in batch
-    ]
-
-
-def _taken(path: str, received: Received | FieldsError) -> Taken:
-    if isinstance(received, FieldsError):
-        return Taken(path, None, errors=errors_of(received), missing=received.missing)
-    upload = received.upload
-    if upload.state not in Upload.FINISHED:
-        import_upload(upload)
-    return Taken(path, upload, received.duplicate, upload.errors)
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """The expected outcome of a file. ``missing`` are required fields that nobody says."""
-
-    path: str
     state: str
+    upload: Upload | None = None
     format: str = ""
     runs: Sequence[RunSummary] = ()
     copies: Sequence[RunCopy] = ()
@@ -224,32 +195,48 @@ REFUSED: Final = "refused"
 IGNORED: Final = "ignored"
 
 
+def take(project: Project, batch: Sequence[Prepared], *, by: Viewer, quiet: bool = False) -> list[Tried]:
+    """Import the files of a batch, large ones too. One bad file does not stop the rest."""
+    arrivals = [one.arrival for one in batch if one.arrival]
+    received = iter(receive(project, by=by, arrivals=arrivals, quiet=quiet))
+    return [
+        _taken(one.path, next(received)) if one.arrival else Tried(one.path, REFUSED, errors=one.errors)
+        for one in batch
+    ]
+
+
+def _taken(path: str, received: Received | FieldsError) -> Tried:
+    if isinstance(received, FieldsError):
+        return Tried(path, REFUSED, errors=errors_of(received), missing=received.missing)
+    upload = received.upload
+    if upload.state not in Upload.FINISHED:
+        import_upload(upload)
+    state = KNOWN_ALREADY if received.duplicate else str(upload.state)
+    return Tried(path, state, upload, errors=upload.errors)
+
+
 def try_out(project: Project, file_set: FileSet, *, by: Viewer = NOBODY) -> Iterator[Tried]:
     """Yield what would become of each file that the pattern finds; nothing is stored."""
     for file in file_set.plan.files:
         prepared = file_set.prepared(file)
-        errors = prepared.errors
-        missing: Sequence[str] = ()
-        if prepared.arrival:
-            try:
-                tried = dry_run(project, prepared.arrival, by=by)
-            except FieldsError as error:
-                errors, missing = errors_of(error), error.missing
-            except FileRefusedError as error:
-                errors = error.errors
-        if errors:
-            yield Tried(file.path, REFUSED, errors=errors, companions=file.companions, missing=missing)
-            continue
-        state = KNOWN_ALREADY if tried.duplicate else WOULD_BE_IMPORTED
-        yield Tried(
-            file.path,
-            state,
-            tried.format,
-            tried.runs,
-            tried.copies,
-            warnings=tried.warnings,
-            companions=file.companions,
-        )
+        if prepared.arrival is None:
+            outcome = Tried(file.path, REFUSED, errors=prepared.errors)
+        else:
+            outcome = _tried(project, file.path, prepared.arrival, by)
+        yield replace(outcome, companions=file.companions)
+
+
+def _tried(project: Project, path: str, arrival: Arrival, by: Viewer) -> Tried:
+    try:
+        tried = dry_run(project, arrival, by=by)
+    except FieldsError as error:
+        return Tried(path, REFUSED, errors=errors_of(error), missing=error.missing)
+    except FileRefusedError as error:
+        return Tried(path, REFUSED, errors=error.errors)
+    state = KNOWN_ALREADY if tried.duplicate else WOULD_BE_IMPORTED
+    return Tried(
+        path, state, format=tried.format, runs=tried.runs, copies=tried.copies, warnings=tried.warnings
+    )
 
 
 def missing_in_words(missing: Iterable[Sequence[str]]) -> list[str]:

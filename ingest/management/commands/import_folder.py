@@ -16,10 +16,8 @@ from benchdash.results.sessions import START_UNKNOWN
 from benchdash.results.wording import counted
 from ingest.archives.files import (
     IGNORED,
-    KNOWN_ALREADY,
     REFUSED,
     FileSet,
-    Taken,
     Tried,
     batches,
     missing_in_words,
@@ -34,7 +32,6 @@ from ingest.management.shared import error_in_words, project_called
 from ingest.metadata.fields import REQUIRED
 from ingest.metadata.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
 from ingest.metadata.upload_metadata import read_metadata
-from ingest.models import Upload
 from ingest.queries import RunSummary, holders_of, known_names
 
 _SHOWN_RUNS = 5
@@ -188,7 +185,7 @@ class Command(BaseCommand):
             missing += [taken.missing for taken in all_taken]
             for taken in all_taken:
                 starts_are_known &= not (taken.upload and START_UNKNOWN in taken.upload.warnings)
-                counts[_outcome(taken)] += 1
+                counts[taken.state] += 1
                 if taken.errors:
                     troubles.append((taken.path, taken.errors))
             done += len(batch)
@@ -212,13 +209,6 @@ def _container(path: Path) -> Iterator[Container]:
         raise CommandError(f"{path} is no folder and no archive")
     with path.open("rb") as file, unpacked(file, archive_limits(), name=path.name) as container:
         yield container
-
-
-def _outcome(taken: Taken) -> str:
-    """In a word."""
-    if taken.upload is None or taken.upload.state == Upload.State.REFUSED:
-        return REFUSED
-    return KNOWN_ALREADY if taken.duplicate else str(taken.upload.state)
 
 
 def _path_map(options: Mapping[str, Any]) -> PathMap:
