@@ -6,8 +6,8 @@ taken up again after a worker died.
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import takewhile
@@ -89,24 +89,18 @@ def dry_run(
     """
     arrival = of_bound_token(project, arrival, by.token)
     ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS
-    try:
-        with _received(arrival.data, arrival.file_name) as container:
-            file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
-            tried = try_out(project, file_set, by=by)
-            files = [
-                next(tried)
-                if time.monotonic() < ends_at
-                else Tried(file.path, NOT_LOOKED_AT, companions=file.companions)
-                for file in file_set.plan.files
-            ]
-            is_wanted = not arrival.metadata.pattern and any(one.missing for one in files)
-            proposal = (
-                preview(container, arrival.metadata, known=known_names(project))
-                if is_wanted and proposes
-                else None
-            )
-    except (ContainerError, PatternError) as error:
-        raise FileRefusedError([error_of(str(error))]) from None
+    with _received(arrival.data, arrival.file_name) as container:
+        file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
+        tried = try_out(project, file_set, by=by)
+        files = [
+            next(tried)
+            if time.monotonic() < ends_at
+            else Tried(file.path, NOT_LOOKED_AT, companions=file.companions)
+            for file in file_set.plan.files
+        ]
+        proposal = None
+        if proposes and not arrival.metadata.pattern and any(one.missing for one in files):
+            proposal = preview(container, arrival.metadata, known=known_names(project))
     return ArchiveDryRun(
         format=container.kind,
         sha256=arrival.data.sha256,
@@ -123,7 +117,7 @@ def told(arrival: Arrival) -> dict[str, set[Any]]:
         return _told(arrival) if arrival.is_read_at_once else {}
     ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS / 3
     found: dict[str, set[Any]] = defaultdict(set)
-    with suppress(ContainerError, PatternError), _received(arrival.data, arrival.file_name) as container:
+    with suppress(FileRefusedError), _received(arrival.data, arrival.file_name) as container:
         file_set = FileSet(container, path_rules(arrival.metadata))
         for planned in takewhile(lambda _: time.monotonic() < ends_at, file_set.plan.files):
             prepared = file_set.prepared(planned)
@@ -149,11 +143,8 @@ def look_into(
 
     Raises FileRefusedError for what is no archive that can be read.
     """
-    try:
-        with _received(data, name) as container:
-            return preview(container, said, known=known, is_given=is_given)
-    except (ContainerError, PatternError) as error:
-        raise FileRefusedError([error_of(str(error))]) from None
+    with _received(data, name) as container:
+        return preview(container, said, known=known, is_given=is_given)
 
 
 # --- importing ----------------------------------------------------------------------------------------------
@@ -424,7 +415,12 @@ def _unpacked(file: BinaryIO, name: str) -> AbstractContextManager[Container]:
     return unpacked(file, archive_limits(), name=name, folder=settings.FILE_UPLOAD_TEMP_DIR)
 
 
-def _received(data: RawData, name: str) -> AbstractContextManager[Container]:
-    """Unpack an archive that is not stored."""
+@contextmanager
+def _received(data: RawData, name: str) -> Iterator[Container]:
+    """Unpack an archive that is not stored. Raises FileRefusedError for what cannot be read, also within."""
     file = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
-    return _unpacked(file, clean_file_name(name))
+    try:
+        with _unpacked(file, clean_file_name(name)) as container:
+            yield container
+    except (ContainerError, PatternError) as error:
+        raise FileRefusedError([error_of(str(error))]) from None
