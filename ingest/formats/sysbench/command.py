@@ -14,7 +14,7 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 _CPUS = re.compile(r"([1-9][0-9]{0,5}) CPUs?\s*")
 # A blank line, a fence, or what sysbench prints before its report. Other text is a script's or a document's.
 OF_SYSBENCH = re.compile(
-    r"\s*(?:$|`{3}|~{3}|-{4}|\[|sysbench [0-9]|WARNING: |Running the test|Number of threads: "
+    r"\s*(?:$|`{3}|~{3}|-{4}|[\[\],]|sysbench [0-9]|WARNING: |Running the test|Number of threads: "
     r"|Report intermediate|Initializing |Threads started!|Prime numbers limit: |Done\.)"
 )
 # A sign that stands for a word.

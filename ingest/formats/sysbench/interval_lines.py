@@ -1,7 +1,7 @@
 """The lines that sysbench prints while it runs (``--report-interval``), in the shapes of its versions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from benchdash.results.readings import percentile_metric
@@ -52,6 +52,8 @@ _TIMED = re.compile(r"\[ *[0-9]\S{0,20} *+s? *+\] ?")
 _CHECKPOINT = "Checkpoint report:"
 
 MAX_RANK = 100
+PERCENTILE = "latency_pct"
+"""The response time at the rank of ``--percentile``, where the JSON of a hook does not say it."""
 
 Row = tuple[float | None, ...]
 
@@ -95,6 +97,43 @@ class IntervalLines:
         ranks = (int(figures[columns.index("rank")]) for columns, figures in self._lines if "rank" in columns)
         return next(filter(_latency, ranks), 0)
 
+    @property
+    def threads(self) -> int | None:
+        """The threads that were running, None where the lines do not say it."""
+        counts = [
+            figures[columns.index("threads")] for columns, figures in self._lines if "threads" in columns
+        ]
+        return int(max(counts)) if counts else None
+
+    @property
+    def last_time(self) -> float:
+        """The second of the last interval, 0 before the first."""
+        return self._lines[-1][1][0] if self._lines else 0.0
+
+    @property
+    def step(self) -> float:
+        """How long an interval is, by the first two."""
+        first, *more = (figures[0] for _, figures in self._lines[:2])
+        return more[0] - first if more else first
+
+    def add_figures(self, figures: Mapping[str, float]) -> None:
+        """Take the figures of an interval by their columns, of which the first is the time."""
+        self._lines.append((tuple(figures), tuple(figures.values())))
+
+    def leave_out_queries(self) -> None:
+        """Take the transactions of hooks, which always print queries too, for events."""
+        for at, (columns, figures) in enumerate(self._lines):
+            if "latency" not in columns and "tps" in columns:
+                cells = dict(zip(columns, figures, strict=True))
+                names = {
+                    "time_s": "time_s",
+                    "threads": "threads",
+                    "tps": "events_per_s",
+                    PERCENTILE: PERCENTILE,
+                }
+                kept = {name: cells[of] for of, name in names.items() if of in cells}
+                self._lines[at] = tuple(kept), tuple(kept.values())
+
     def add(self, line: str, line_number: int) -> None:
         """Take a line. One that does not begin with a time is no interval line."""
         for columns, pattern in _SHAPES:
@@ -118,11 +157,8 @@ class IntervalLines:
         for columns, figures in self._lines:
             cells = dict(zip(columns, figures, strict=True))
             metric = _latency(int(cells.pop("rank", rank)))
-            cells = {
-                metric if name == "latency" else name: value
-                for name, value in cells.items()
-                if metric or name != "latency"
-            }
+            names = {"latency": metric, PERCENTILE: metric or PERCENTILE}
+            cells = {name: value for of, value in cells.items() if (name := names.get(of, of))}
             if "queue_length" in cells and before.get("time_s") == cells["time_s"]:
                 before |= cells
                 continue

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ingest.formats.outputs import Figure, given_twice, measured, quoted
 from ingest.formats.report import FormatError
-from ingest.formats.sysbench.hooks import HookRun, hook_runs
+from ingest.formats.sysbench.hooks import HOOK, figures_of, hook_reports
 from ingest.formats.sysbench.interval_lines import IntervalLines, is_checkpoint
+from ingest.formats.sysbench.report_block import ReportBlock, number
 
 SQL = "SQL statistics"
 CPU = "CPU speed"
@@ -79,6 +79,7 @@ _OPTION_OF_WORD = {
     "read/write": "off",
 }
 _COMMAS_OF_CSV = 9
+_BEGINS_JSON = frozenset('[{"}],')
 _TESTS = {
     "Doing CPU performance benchmark": "cpu",
     "Doing memory operations speed test": "memory",
@@ -100,61 +101,6 @@ def plain_line(line: str) -> str:
     return _ESCAPED.sub(r"\1", line) if "\\" in line else line
 
 
-def number(text: str, line: int) -> float:
-    """Return a plain decimal number. Raise FormatError for anything that was not measured.
-
-    Where nothing was measured sysbench prints 18446744073709.55 ms.
-    """
-    return measured(text, line, "is not a number that sysbench measures")
-
-
-def figure(text: str, line: int) -> Figure:
-    return Figure.of(number(text, line), text, line)
-
-
-@dataclass(slots=True)
-class ReportBlock:
-    """The lines of one report by name, each with its number. ``end`` is the number of the last one."""
-
-    line: int
-    end: int
-    headings: set[str] = field(default_factory=set)
-    values: dict[str, tuple[str, int]] = field(default_factory=dict)
-
-    def add(self, name: str, value: str, line: int) -> None:
-        """Raise FormatError for a name that is there already."""
-        if name in self.values:
-            raise given_twice(f"'{name[:80]}:'", line)
-        self.values[name] = value, line
-        self.end = line
-
-    def text(self, name: str) -> tuple[str, int]:
-        """Return a value and its line. Raise FormatError where the report lacks it."""
-        try:
-            return self.values[name]
-        except KeyError:
-            message = f"the report is not complete: no '{name}:' up to this line"
-            raise FormatError(message, self.end) from None
-
-    def figure(self, name: str) -> Figure:
-        """Return a number, or a time in seconds."""
-        text, line = self.text(name)
-        return figure(text.removesuffix("s"), line)
-
-    def match(self, name: str, pattern: re.Pattern[str]) -> tuple[re.Match[str], int]:
-        """Return a value of several parts, and its line."""
-        text, line = self.text(name)
-        match = pattern.fullmatch(text)
-        if match is None:
-            raise FormatError(f"two numbers are missing in {quoted(text)}", line)
-        return match, line
-
-    def figures(self, name: str, pattern: re.Pattern[str]) -> tuple[Figure, Figure]:
-        """Return the two numbers of one line."""
-        match, line = self.match(name, pattern)
-        return figure(match[1], line), figure(match[2], line)
-
-
 @dataclass(slots=True)
 class SysbenchOutput:
     """The lines of one sysbench from its banner on, sorted but not yet understood.
@@ -163,7 +109,7 @@ class SysbenchOutput:
     the first one, and ``title`` the last text above the report. ``indent`` are the blanks before each line.
     Header values and FATAL lines come with their line number. ``stamp`` is the time before the banner,
     ``cpus`` the number of CPUs that a script printed before it, ``test`` the test that the header names,
-    ``hook_runs`` the reports of hooks in the place of intervals or report.
+    ``disorder`` the error of an interval that does not follow the one before it.
     """
 
     begin: int
@@ -183,19 +129,21 @@ class SysbenchOutput:
     checkpoints: list[int] = field(default_factory=list)
     histogram: list[tuple[float, float]] = field(default_factory=list)
     blocks: list[ReportBlock] = field(default_factory=list)
-    hook_runs: list[HookRun] = field(default_factory=list)
     fatal: list[tuple[str, int]] = field(default_factory=list)
     error: FormatError | None = None
+    disorder: FormatError | None = None
     _in_header: bool = True
     _in_histogram: bool = False
     # A blank line stands between the heading and the lines that follow.
     _is_parted: bool = False
     _block: ReportBlock | None = None
+    # The lines of a JSON object that is not closed yet.
+    _json: list[str] = field(default_factory=list)
 
     @property
     def is_a_test(self) -> bool:
         """Return whether a test was run, or failed; prepare, cleanup and help are none."""
-        return self.begun or bool(self.blocks or self.interval_lines or self.fatal or self.hook_runs)
+        return self.begun or bool(self.blocks or self.interval_lines or self.fatal)
 
     @property
     def line(self) -> int:
@@ -206,8 +154,8 @@ class SysbenchOutput:
 
     @property
     def has_report_of_a_hook(self) -> bool:
-        """Return whether a hook printed the report, or a broken one, and sysbench itself none."""
-        return not self.blocks and any(run.final or run.error for run in self.hook_runs)
+        """Return whether a hook printed the report, and not sysbench itself."""
+        return bool(self.blocks) and HOOK in self.blocks[-1].headings
 
     @property
     def checkpoint_note(self) -> str:
@@ -217,7 +165,7 @@ class SysbenchOutput:
         )
 
     def sort(self, lines: Iterable[str]) -> None:
-        """Sort the lines behind the banner, which can be gone through more than once.
+        """Sort the lines behind the banner.
 
         Figures that are none, and two reports written into each other, become the error.
         """
@@ -226,15 +174,17 @@ class SysbenchOutput:
                 self._sort_line(_without_remark(plain_line(line)).removeprefix(self.indent), number_of_line)
         except FormatError as error:
             self.error = error
-        if not (self.interval_lines and self.blocks) and any("{" in line for line in lines):
-            runs = hook_runs(lines, first_line=self.begin + 1)
-            self.hook_runs = [run for run in runs if run.has_reports or run.error]
 
     def _sort_line(self, line: str, line_number: int) -> None:
         text, is_indented, block = line.strip(), line[:1].isspace(), self._block
         name, colon, value = text.partition(":")
         name, value = name.rstrip(), value.lstrip()
         is_within = is_indented and not self._is_parted
+        if self._json or "{" in text[:2]:
+            if text[:1] in _BEGINS_JSON:
+                self._sort_json(text, line_number)
+                return
+            self._json.clear()
         if line[:1] == "[":
             if is_checkpoint(line):
                 self.checkpoints.append(line_number)
@@ -250,6 +200,33 @@ class SysbenchOutput:
         elif self._in_histogram or not (block and is_indented):
             self.begins_with = self.begins_with or ("" if is_indented else text[:200])
             self._sort_other(text, name, value, line_number)
+
+    def _sort_json(self, text: str, line_number: int) -> None:
+        """Take a line of a JSON object, which may be the report of a hook once it is closed."""
+        self._json.append(text)
+        if text[0] == '"' or (json := "".join(self._json)).count("{") > json.count("}"):
+            return
+        begin = line_number - len(self._json) + 1
+        self._json.clear()
+        for block in hook_reports(json, begin, line_number):
+            if block.values["threads"][0] == "0":
+                self.blocks.append(block)
+                self._block = None
+                continue
+            try:
+                figures = figures_of(block)
+            except FormatError:
+                self.interval_lines.strange.append(begin)
+                continue
+            last = self.interval_lines.last_time
+            if figures["time_s"] <= last:
+                self.disorder = self.disorder or FormatError(
+                    f"a report for second {figures['time_s']:g} follows one for second {last:g}: are these "
+                    "two runs, two processes, or checkpoints among the intervals? Send each run as a file of "
+                    "its own",
+                    begin,
+                )
+            self.interval_lines.add_figures(figures)
 
     def _sort_other(self, text: str, name: str, value: str, line_number: int) -> None:
         """Sort a line of the header or the histogram, or one of those that have no heading above them."""

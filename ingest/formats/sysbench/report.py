@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 
-from benchdash.results.readings import Reading, percentile_metric, reading
+from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
 from ingest.formats.outputs import MAX_THREADS, Figure, in_order
 from ingest.formats.report import FormatError
-from ingest.formats.sysbench.interval_lines import MAX_RANK
+from ingest.formats.sysbench.hooks import figures_of
+from ingest.formats.sysbench.interval_lines import MAX_RANK, PERCENTILE
 from ingest.formats.sysbench.lines import (
     CPU,
     EVENTS_OF_EACH,
@@ -21,11 +22,9 @@ from ingest.formats.sysbench.lines import (
     THROUGHPUT,
     TIME_OF_EACH,
     TRANSFERRED,
-    ReportBlock,
     SysbenchOutput,
-    figure,
-    number,
 )
+from ingest.formats.sysbench.report_block import ReportBlock, figure, number
 
 _COUNT_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per sec\.|per second|ops/sec)\)")
 _TRANSFERRED = re.compile(r"(\S+) Mi?B transferred \((\S+) Mi?B/sec\)")
@@ -48,6 +47,9 @@ _FAIRNESS = {"fairness_events_stddev": EVENTS_OF_EACH, "fairness_time_stddev": T
 # The total time and the time that sysbench divides by are taken up to 2 ms apart, mostly less than one.
 _CLOCK_SLACK_S = 1e-3
 
+_RATES_OF_A_HOOK = (
+    *("tps", "qps", "reads_per_s", "writes_per_s", "other_per_s", "errors_per_s", "reconnects_per_s"),
+)
 _LONGEST_COUNTED_MS = 100_000
 """The end of the histogram of response times: a percentile there may be anything above."""
 
@@ -306,6 +308,51 @@ class SysbenchReport:
             yield reading("latency_sum", _milliseconds(f"{text.removesuffix('s')}s", line))
         else:
             yield reading("latency_sum", block.figure("sum").value)
+
+
+class HookReport:
+    """The report that a hook printed of a run: its rates, and one response time.
+
+    ``percentile`` is the rank of that, None where nobody says it. Making one raises FormatError for a figure
+    that was not measured.
+    """
+
+    threads_of_events: int | None = None
+
+    def __init__(self, output: SysbenchOutput, block: ReportBlock, percentile: int | None) -> None:
+        self._figures = figures_of(block)
+        if not self._figures["tps"]:
+            raise FormatError("not one event was completed", block.line)
+        self.output = output
+        self.percentile = percentile
+        self.test = output.test or None
+        self.duration_s = self._figures["time_s"]
+        self.runs_queries = bool(self._figures["qps"])
+
+    def readings(self) -> Iterator[Reading]:
+        if self.runs_queries:
+            yield from (reading(rate, self._figures[rate]) for rate in _RATES_OF_A_HOOK)
+        else:
+            yield reading("events_per_s", self._figures["tps"])
+        if PERCENTILE in self._figures:
+            metric = percentile_metric(self.percentile) if self.percentile else PERCENTILE
+            yield Reading(metric, self._figures[PERCENTILE], "ms", LOWER)
+
+    def notes(self) -> Iterator[str]:
+        """Yield the warnings that a reader of the report needs before trusting its figures."""
+        intervals = self.output.interval_lines
+        if self.output.checkpoints:
+            yield self.output.checkpoint_note
+        elif intervals and self.duration_s - intervals.last_time > intervals.step:
+            yield (
+                f"nothing is reported between seconds {intervals.last_time:g} and {self.duration_s:g}; after "
+                "--report-checkpoints the final report covers only the rest of the run"
+            )
+        if PERCENTILE in self._figures and not self.percentile:
+            yield (
+                f"the JSON does not say which percentile '{PERCENTILE}' is: that of --percentile, which is "
+                "95 unless it was set"
+            )
 
 
 def _milliseconds(text: str, line: int) -> float:

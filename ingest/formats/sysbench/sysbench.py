@@ -2,14 +2,13 @@
 
 A file holds one run, or several where a shell loop wrote them one after another. Each begins with the banner,
 tells its options, may print interval lines, checkpoint reports and a histogram, and ends with a report.
-Lua hooks may print JSON in the place of the interval lines, the report or both (``hooks``).
+Lua hooks may print JSON in the place of the interval lines, the report or both (``hooks``), and nothing else.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from benchdash.results.readings import Reading
 from ingest.formats.outputs import (
     MAX_THREADS,
     Read,
@@ -31,10 +30,11 @@ from ingest.formats.sysbench.command import (
     options_of,
     workload_of,
 )
-from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun
+from ingest.formats.sysbench.hooks import IN_HEAD
 from ingest.formats.sysbench.interval_lines import MAX_RANK, contradictions
-from ingest.formats.sysbench.lines import ReportBlock, SysbenchOutput, number, plain_line
-from ingest.formats.sysbench.report import SysbenchReport
+from ingest.formats.sysbench.lines import SysbenchOutput, plain_line
+from ingest.formats.sysbench.report import HookReport, SysbenchReport
+from ingest.formats.sysbench.report_block import ReportBlock, number
 from ingest.masking import mask_text
 
 # A document may indent what it quotes, or have tags of HTML before it.
@@ -47,7 +47,8 @@ _BANNER_IN_HEAD = re.compile(rf"^{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
 
 # Without a banner: a figure that every report has, or an interval line.
 _REPORT_IN_HEAD = re.compile(
-    rb"^[ \t\xc2\xa0]*(?:total number of events:[ \t]+[0-9]|read:[ \t]+IOPS=[0-9.]+ [0-9.]+ MiB/s \("
+    IN_HEAD.encode()
+    + rb"|^[ \t\xc2\xa0]*(?:total number of events:[ \t]+[0-9]|read:[ \t]+IOPS=[0-9.]+ [0-9.]+ MiB/s \("
     rb"|\[ *[0-9.]{1,12} *s *\] ?(?:thds|threads): [0-9])",
     re.MULTILINE,
 )
@@ -55,6 +56,8 @@ _REPORT_IN_HEAD = re.compile(
 _REPORT_BEGINS = re.compile(
     r"([ \t]*)()()(?:\[ *[0-9.]+ *s *\] ?(?:thds|threads): |(?:SQL|General) statistics:)"
 )
+# With a bracket the JSON of a hook ends.
+_CLOSING = re.compile(r".*[\]}]")
 _WITH_A_LETTER = re.compile(r"[^\W\d_]")
 _MAX_TITLE_LENGTH = 100
 
@@ -73,14 +76,14 @@ def parse(source: Source) -> ParsedReport:
 
     Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
-    lines, warnings = whole_lines(source)
+    lines, warnings = whole_lines(source, closing=_CLOSING)
     warnings = warnings or missing_line_end(source)
     outputs = list(_outputs(lines, source.time_of))
     if not outputs:
         raise FormatError("no run of sysbench: neither its banner nor a report", line=len(source.lines))
     tests = [output for output in outputs if output.is_a_test] or outputs[:1]
     runs, intervals, notes = read_runs(tests, _run, lines)
-    untitled = [output for output in tests if not output.version]
+    untitled = [output for output in tests if not (output.version or output.has_report_of_a_hook)]
     if len(untitled) > 1 and not any(run.heading or run.version for run in runs):
         titles = ", ".join(quoted(title) for title in dict.fromkeys(output.title for output in untitled))
         notes.append(
@@ -109,7 +112,7 @@ def _outputs(lines: Sequence[str], time_of: Callable[[int], str]) -> Iterator[Sy
             output.command, output.cpus = command_in(above), cpus_in(above)
             if output.version:
                 output.stamp = time_of(output.begin)
-            elif output.blocks and not (output.begun or output.command):
+            elif output.blocks and not (output.begun or output.command or output.has_report_of_a_hook):
                 output.title = _title(above)
             yield output
             previous = output.blocks[-1].end if output.blocks else begin + 1
@@ -157,26 +160,22 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     _refuse_failures(output)
     words = arguments(output.command) if output.command else []
     options = options_of(words)
-    report = (
-        _report_of_a_hook(output, options)
-        if output.has_report_of_a_hook
-        else SysbenchReport(output, _final_block(output))
-    )
+    report = _report_of(output, options)
     readings = tuple(report.readings())
     metrics = [reading.metric for reading in readings]
     if repeated := next((metric for metric in metrics if metrics.count(metric) > 1), None):
         raise given_twice(repeated, output.line)
-    counted = report.threads_of_events if isinstance(report, SysbenchReport) else None
+    counted = report.threads_of_events
     printed = _threads_of_header(output)
     of_command = [options.pop(name, None) for name in ("threads", "num-threads")]
     wanted = next((number for number in of_command if type(number) is int), None)
-    notes = [*report.notes(), *_notes(output, readings)]
+    notes = [*report.notes(), *_notes(output)]
     if reason := _is_of_another_run(words, wanted, report, printed or counted):
         notes.append(f"the command above the report was not used: {reason}")
         words, options, wanted, output.command = [], {}, None, ""
     if printed and counted and printed != counted:
         notes.append(f"the header says {printed} threads, and the events of each are those of {counted}")
-    threads = printed or wanted or counted
+    threads = printed or wanted or counted or output.interval_lines.threads
     if counted and not (printed or wanted):
         notes.append(f"no line says the threads; that there were {threads} follows from the events of each")
     if report.percentile is not None:
@@ -194,28 +193,28 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         started_at=time.replace(tzinfo=UTC) if time and time.tzinfo is None else time,
         duration_s=report.duration_s,
         options=options | header,
-        lost=() if output.version or threads else ("threads",),
+        lost=() if output.version or threads or output.has_report_of_a_hook else ("threads",),
     )
-    if not output.version:
+    if not (output.version or output.has_report_of_a_hook):
         notes.append(f"above the report in line {output.line} there is no banner of sysbench")
+    if not report.runs_queries:
+        output.interval_lines.leave_out_queries()
     tables = _interval_tables(output, key, report.percentile or 0)
     return run, tables, [*notes, *(() if output.checkpoints else contradictions(run, tables))]
 
 
-def _report_of_a_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> HookRun:
-    if len(output.hook_runs) > 1:
-        raise FormatError(_ANOTHER_REPORT, output.hook_runs[1].line)
-    report = output.hook_runs[0]
-    report.check()
+def _report_of(output: SysbenchOutput, options: Mapping[str, Fact]) -> SysbenchReport | HookReport:
+    block = _final_block(output)
+    if not output.has_report_of_a_hook:
+        return SysbenchReport(output, block)
     rank = output.interval_lines.rank or options.get("percentile")
-    report.percentile = rank if type(rank) is int and 1 <= rank <= MAX_RANK else None
-    report.test = output.test or None
-    return report
+    return HookReport(output, block, rank if isinstance(rank, int) and 1 <= rank <= MAX_RANK else None)
 
 
 def _final_block(output: SysbenchOutput) -> ReportBlock:
     """Return the report of the whole run or, after checkpoints, of the rest of it."""
-    blocks, checkpoints = output.blocks, output.checkpoints
+    # A hook is told of checkpoints as of intervals.
+    blocks, checkpoints = output.blocks, [] if output.has_report_of_a_hook else output.checkpoints
     if len(blocks) <= len(checkpoints):
         raise FormatError(
             "no final report: sysbench was stopped, or the file is cut off after this line", output.last_line
@@ -234,8 +233,8 @@ def _refuse_failures(output: SysbenchOutput) -> None:
     if failed := [(text, line) for text, line in output.fatal if _FORCED not in text]:
         words = "; ".join(dict.fromkeys(quoted(text) for text, _ in failed[:3]))
         raise FormatError(f"sysbench failed: {words}", failed[0][1])
-    if output.error:
-        raise output.error
+    if error := output.error or output.disorder:
+        raise error
     if not output.is_a_test:
         printed = f", only {quoted(output.begins_with)}" if output.begins_with else ""
         raise FormatError(
@@ -256,7 +255,7 @@ def _threads_of_header(output: SysbenchOutput) -> int | None:
 
 
 def _is_of_another_run(
-    words: Sequence[str], wanted: int | None, report: SysbenchReport | HookRun, threads: int | None
+    words: Sequence[str], wanted: int | None, report: SysbenchReport | HookReport, threads: int | None
 ) -> str:
     """Return in what a command contradicts the report below it, empty where it does not."""
     if wanted and threads and wanted != threads:
@@ -280,12 +279,8 @@ def _time(stamp: str) -> datetime | None:
         return None
 
 
-def _notes(output: SysbenchOutput, readings: Sequence[Reading]) -> Iterator[str]:
+def _notes(output: SysbenchOutput) -> Iterator[str]:
     """Yield the warnings that hold whoever printed the report."""
-    if output.has_report_of_a_hook and output.checkpoints:
-        yield output.checkpoint_note
-    if any(reading.metric == PERCENTILE for reading in readings):
-        yield PERCENTILE_UNSAID
     for text, line in output.fatal:
         if _FORCED in text:
             yield f"sysbench was forced to stop before its transactions were done (line {line})"
@@ -296,18 +291,12 @@ def _notes(output: SysbenchOutput, readings: Sequence[Reading]) -> Iterator[str]
             f"{len(output.interval_lines.strange)} interval lines were not understood, "
             f"the first in line {output.interval_lines.strange[0]}"
         )
-    if not output.has_report_of_a_hook:
-        for error in (run.error for run in output.hook_runs if run.error):
-            yield f"what a hook printed was not read in full: {error.message} (line {error.line})"
 
 
 def _interval_tables(output: SysbenchOutput, key: str, rank: int) -> list[Intervals]:
     tables = []
     if output.interval_lines:
         tables.append(Intervals(key, "sysbench", *output.interval_lines.table(rank)))
-    elif len(output.hook_runs) == 1:
-        output.hook_runs[0].percentile = rank if rank <= MAX_RANK else None
-        tables += output.hook_runs[0].intervals(key)
     if output.histogram:
         tables.append(Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram)))
     return tables
