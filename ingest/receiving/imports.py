@@ -78,21 +78,9 @@ def import_upload(upload: Upload, understood: Understood | None = None, *, repea
     Waits for another process that imports it, and does nothing to a finished one. Without ``understood``, the
     stored file is read. ``repeats`` says that some of its runs are there already.
     """
-    try:
-        waits = _import(upload, understood, alone=repeats)
-    except RepeatsError:
-        waits = _import(upload, understood, alone=True)
+    is_done = _import(upload.pk, understood, alone=repeats, skip_locked=False)
     upload.refresh_from_db()
-    return waits
-
-
-@transaction.atomic
-def _import(upload: Upload, understood: Understood | None, *, alone: bool) -> bool:
-    locked = hold(upload)
-    waits = locked.state not in Upload.FINISHED
-    if waits:
-        _finish(locked, understood, alone=alone)
-    return waits
+    return is_done
 
 
 def import_by_job(upload_id: int) -> None:
@@ -100,20 +88,23 @@ def import_by_job(upload_id: int) -> None:
 
     The worker holds the row: one that dies lets go of it, and the next one takes it up.
     """
-    if not _claim(upload_id):
-        return
-    with put_back_without_storage(upload_id):
-        try:
-            _import_free(upload_id, alone=False)
-        except RepeatsError:
-            _import_free(upload_id, alone=True)
+    if _claim(upload_id):
+        with put_back_without_storage(upload_id):
+            _import(upload_id, skip_locked=True)
 
 
-@transaction.atomic
-def _import_free(upload_id: int, *, alone: bool) -> None:
-    locked = waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
-    if locked:
-        _finish(locked, alone=alone)
+def _import(
+    upload_id: int, understood: Understood | None = None, *, alone: bool = False, skip_locked: bool
+) -> bool:
+    try:
+        with transaction.atomic():
+            rows = waiting().select_for_update(of=("self",), skip_locked=skip_locked)
+            locked = rows.filter(pk=upload_id).first()
+            if locked:
+                _finish(locked, understood, alone=alone)
+            return locked is not None
+    except RepeatsError:
+        return _import(upload_id, understood, alone=True, skip_locked=skip_locked)
 
 
 def read_again(upload: Upload, metadata: Metadata) -> None:
