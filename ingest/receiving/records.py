@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from benchdash.results.controls import control_build
@@ -106,9 +107,15 @@ class _Decision:
         self.beside = beside if len(self.runs) == 1 else replace(beside, samples=(), means=())
         metrics = {**self.meta.fields.get("metrics", {}), **metadata.metrics}
         self.metrics = {name: MetricWishes(**wishes) for name, wishes in metrics.items()}
+        self.threads: int | None = self._said("threads")
+        self.hardware = self._said("hardware") or self.meta.hardware_name
+        self.is_control = bool(self._said("control"))
         number = self._said("pull_request")
         self.pull_request = number_in_ref(self._said("branch") or "") if number is None else number
         self.explicit = {name: getattr(metadata, name) for name in _TOLD_APART}
+        self.open = [name for name, value in self.explicit.items() if value is None]
+        # Without a word of the file, nothing else is known of other fields than these.
+        self.with_others = {*self.meta.fields, *(_TOLD_APART if metadata.defaults else ())}
         self.without_version: list[ParsedRun] = []
         self.values = [self._values(run) for run in self.runs]
 
@@ -146,7 +153,7 @@ class _Decision:
             name: value for name, value in options.items() if isinstance(value, float) or name in _MEASURED
         }
         hardware = self._hardware(run)
-        is_elsewhere = hardware != (self._said("hardware") or self.meta.hardware_name)
+        is_elsewhere = hardware != self.hardware
         hardware_facts = {} if is_elsewhere else {**self.beside.hardware, **self.meta.hardware_facts}
         sampled = (*samples, *self._samples_beside(run, started_at))
         printed = (*run.readings, *_without(run.readings, self.beside.means))
@@ -157,7 +164,7 @@ class _Decision:
             key=_shown_name(run.key),
             product=values["product"],
             version=values["version"],
-            build=control_build(build) if self._said("control") else build,
+            build=control_build(build) if self.is_control else build,
             commit=values["commit"],
             committed_at=values["committed_at"],
             hardware=hardware,
@@ -167,7 +174,7 @@ class _Decision:
             settings=content.settings,
             counterpart=values["counterpart"] or "",
             workload=values["workload"],
-            threads=self._said("threads") if run.threads is None else run.threads,
+            threads=self.threads if run.threads is None else run.threads,
             repetition=values["repetition"],
             started_at=_aware(started_at or self.received_at),
             started_at_is_assumed=started_at is None,
@@ -213,7 +220,7 @@ class _Decision:
         return {"pull_request": self.pull_request, **{name: value for name, value in said.items() if value}}
 
     def _hardware(self, run: ParsedRun) -> str:
-        return self._mapped(run).get("hardware") or self._said("hardware") or self.meta.hardware_name
+        return self._mapped(run).get("hardware") or self.hardware
 
     def _of_samples(self, readings: Iterable[Reading], samples: Iterable[SampleTable]) -> Iterator[Reading]:
         """Yield the interval samples of metrics that the sender names and the file has no figure of."""
@@ -314,7 +321,7 @@ class _Decision:
         if starts and (warning := early_warning(min(starts))):
             yield warning
         if contradicting := [run.threads for run in runs if self._contradicts(run)]:
-            yield _thread_warning(contradicting, self._said("threads"))
+            yield _thread_warning(contradicting, self.threads)
 
     def _metric_warnings(self) -> Iterator[str]:
         found = {name: True for columns in self.sampled for name in columns if not known_metric(name)}
@@ -331,10 +338,11 @@ class _Decision:
 
     def _values(self, run: ParsedRun) -> dict[str, Any]:
         """Return what holds for one run, and note it where its column has a product and no version."""
-        mapped, values = self._mapped(run), {}
-        for name, explicit in self.explicit.items():
-            said = mapped.get(name, explicit)
-            values[name] = self._otherwise(run, name) if said is None else said
+        mapped = self._mapped(run)
+        values: dict[str, Any] = {**self.explicit, **mapped}
+        for name in self.open:
+            if name not in mapped:
+                values[name] = self._otherwise(run, name)
         has_columns = not self.told_apart.isdisjoint({"product", "version"})
         if has_columns and run.product and not values["version"]:
             self.without_version.append(run)
@@ -343,7 +351,11 @@ class _Decision:
 
     def _otherwise(self, run: ParsedRun, name: str) -> Any:
         """Return what holds of a run where its sender says nothing explicit."""
-        own = None if name == "configuration" and self._says_heading(run) else _own(run, name)
+        own = _own(run, name)
+        if own is None and name not in self.with_others:
+            return None
+        if name == "configuration" and self._says_heading(run):
+            own = None
         if isinstance(own, str):
             own = mask_identity(own)
         if name == "counterpart" and own:
@@ -373,11 +385,11 @@ class _Decision:
         return len(self.headings_by_entry.get(entry, ())) == 1
 
     def _contradicts(self, run: ParsedRun) -> bool:
-        return self._said("threads") is not None and run.threads not in (None, self._said("threads"))
+        return self.threads is not None and run.threads not in (None, self.threads)
 
     def _run_warnings(self, run: ParsedRun) -> Iterable[str]:
         if self._contradicts(run):
-            yield _thread_warning([run.threads], self._said("threads"))
+            yield _thread_warning([run.threads], self.threads)
         yield from (warning for warning in self.meta.warnings if warning.startswith("the tool ended"))
 
 
@@ -402,7 +414,11 @@ def told(report: ParsedReport, metadata: Metadata) -> dict[str, set[Any]]:
 
 def _told_apart(runs: Sequence[ParsedRun]) -> frozenset[str]:
     """Return the names of the fields in which the file tells its runs apart."""
-    values = {name: {_own(run, name) for run in runs} - {None} for name in _TOLD_APART}
+    if not runs:
+        return frozenset()
+    columns = zip(*map(attrgetter(*_TOLD_APART), runs), strict=True)
+    values = {name: {*column} - {None} for name, column in zip(_TOLD_APART, columns, strict=True)}
+    values["configuration"] = {_own(run, "configuration") for run in runs} - {None}
     several = {name for name in _TOLD_APART if len(values[name]) > 1}
     # The version of one product says nothing about another.
     return frozenset(several | ({"version"} if "product" in several and values["version"] else set()))
@@ -469,7 +485,7 @@ def _workload_hint(runs: Sequence[ParsedRun]) -> str:
     return ""
 
 
-def _thread_warning(printed: Iterable[int | None], said: int) -> str:
+def _thread_warning(printed: Iterable[int | None], said: int | None) -> str:
     counts = ", ".join(str(threads) for threads in dict.fromkeys(printed))
     return f"the file says {counts} threads and its sender {said}: what the tool printed counts"
 
