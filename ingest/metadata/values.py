@@ -9,7 +9,7 @@ from typing import Any
 
 from benchdash.results.wording import nearest
 from ingest.formats.report import FormatError
-from ingest.formats.tables.metric_words import metric_of_sender
+from ingest.formats.tables.vocabulary import metric_of_sender
 from ingest.masking import mask_identity, mask_text
 from ingest.masking.token_shapes import token_in
 

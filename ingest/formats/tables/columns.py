@@ -21,10 +21,17 @@ from ingest.formats.cells import Quantity, quantity
 from ingest.formats.configuration import is_server_setting
 from ingest.formats.headings import Said, product_and_version, said_by
 from ingest.formats.report import FormatError
-from ingest.formats.tables.heads import ColumnHead, heads_of, is_of_time, product_alone
-from ingest.formats.tables.metric_words import Metric, declared_direction, own_name, time_factor
-from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table
+from ingest.formats.tables.vocabulary import (
+    ColumnHead,
+    Metric,
+    heads_of,
+    in_english,
+    is_of_time,
+    own_name,
+    product_alone,
+    time_factor,
+)
 
 # fmt: off
 _SETTING_WORDS = frozenset({
@@ -82,6 +89,9 @@ _WHOLE, _ROUNDING = 100, 2
 _OF_VMSTAT = frozenset({"us", "sy"})
 _MAX_SHOWN, _MAX_NAMED = 60, 5
 _MIN_MOMENTS = 2
+# Facts in which the rows of one run differ.
+_FACTS_THAT_DIFFER = frozenset({"count", "seconds", "time"})
+FACTORS = frozenset({"x", "×", "倍"})
 
 
 class ColumnRole(Enum):
@@ -94,6 +104,11 @@ class ColumnRole(Enum):
 
 
 NAMING_ROLES = (ColumnRole.FACT, ColumnRole.TEXT, ColumnRole.SETTING)
+_TOLD = {
+    ColumnRole.LEFT_OUT: "is computed from others and was left out",
+    ColumnRole.SETTING: "is taken for a setting, not for a metric",
+    ColumnRole.NOTE: "is kept as a fact, not as a metric",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +154,11 @@ def columns_of(table: Table) -> Columns:
 
     Raise FormatError for columns without a name, and for two that say the same.
     """
-    return _Understanding(table).columns()
+    return _RowColumns(table).columns()
 
 
-class _Understanding:
-    """Goes over the columns of one table."""
+class _RowColumns:
+    """Goes over the columns of one table with a row for each run."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -151,9 +166,14 @@ class _Understanding:
         self.cells = [table.cells_of(index) for index in range(len(table.names))]
         self.quantities = [[_quantity(cell) for cell in cells] for cells in self.cells]
         self.meanings = {head.meaning for head in self.heads}
-        self.cpu_times = _cpu_columns([head.text for head in self.heads if head.is_unknown])
         self.warnings: list[str] = []
-        self.line_of_no_per_cents = self._line_of_no_per_cents()
+        self.cpu_times = self._cpu_times()
+        # An average alone may be of anything; beside a rate and a percentile it is of times.
+        named = [head.named for head in self.heads if head.named]
+        ranks = [one for head in self.heads if (one := head.statistic) and one.name.startswith("latency_p")]
+        self.has_times = any(one.metric.name in _RATES for one in named) and bool(
+            ranks or any(one.lacks_unit for one in named)
+        )
 
     def columns(self) -> Columns:
         found = [column for index in range(len(self.heads)) if (column := self._column(index))]
@@ -163,151 +183,92 @@ class _Understanding:
         if names := [column.name for column in found if column.role is ColumnRole.TEXT]:
             shown = ", ".join(repr(name[:_MAX_SHOWN]) for name in names[:_MAX_NAMED])
             self.warnings.append(f"the texts under {shown} are taken for the configuration of the runs")
-        for column in found:
-            self._tell(column)
+        self.warnings += [told for column in found if (told := self._told(column))]
         return Columns(tuple(found), tuple(self.warnings))
 
-    def _line_of_no_per_cents(self) -> int | None:
-        """Return the first line whose CPU times are no per cents, with a warning; None where all may be."""
-        places = [index for index, name in enumerate(self.table.names) if name in self.cpu_times]
+    def _cpu_times(self) -> dict[str, Metric | None]:
+        """Return the metrics of columns of CPU times; None, with a warning, where they are no per cents."""
+        metrics = _cpu_columns([head.text for head in self.heads if head.is_unknown])
+        places = [index for index, name in enumerate(self.table.names) if name in metrics]
         for row in self.table.rows:
             shares = [one.value for index in places if (one := _quantity(row.cells[index]))]
-            if len(shares) == len(places) and not _may_be_per_cents(shares, self.cpu_times.values()):
+            if len(shares) == len(places) and not _may_be_per_cents(shares, metrics.values()):
                 self.warnings.append(
                     f"line {row.line}: its CPU times add up to {sum(shares):g}, and are no per cents"
                 )
-                return row.line
-        return None
-
-    def _is_numeric(self, index: int) -> bool:
-        return bool(self.quantities[index]) and None not in self.quantities[index]
+                return dict.fromkeys(metrics)
+        return {name: Metric(metric) for name, metric in metrics.items()}
 
     def _numbers(self, index: int) -> list[Quantity]:
         return [one for one in self.quantities[index] if one is not None]
 
     def _column(self, index: int) -> TableColumn | None:
         """Return what a column is by its own head and cells; None for one that only counts the rows."""
-        head, name = self.heads[index], self.table.names[index]
-        if not name:
-            if self._is_index(index) or not self.cells[index]:
+        head, cells, numbers = self.heads[index], self.cells[index], self._numbers(index)
+        column = TableColumn(index, head.text, ColumnRole.TEXT)
+        is_numeric = bool(cells) and len(numbers) == len(cells)
+        if not head.text:
+            if not cells or (is_numeric and not index and _count_rows(numbers)):
                 return None
-            if index or self._is_numeric(index):
+            if index or is_numeric:
                 raise FormatError(f"column {index + 1} has no name", self.table.line)
-            return self._text(index, head)
-        if head.meaning is not None:
-            return self._fact(index, head)
-        are_versions = all(product_and_version(str(cell))[1] for cell in self.cells[index])
+            return self._text(column, head)
+        # "Queries" and "Tests" behind the first column are counts.
+        if head.meaning is not None and not (head.meaning == "workload" and index and is_numeric):
+            is_length = head.meaning == "time" and is_numeric and {one.unit for one in numbers} == {"s"}
+            return replace(column, role=ColumnRole.FACT, fact="seconds" if is_length else head.meaning)
+        are_versions = all(product_and_version(str(cell))[1] for cell in cells)
         if index == 0 and "version" not in self.meanings and product_alone(head.text) and are_versions:
-            return TableColumn(index, name, ColumnRole.FACT, fact="version")
-        if not self.cells[index] and head.named is None:
-            return None
-        if head.is_derived and (self._is_numeric(index) or not self.cells[index]):
-            return TableColumn(index, name, ColumnRole.LEFT_OUT)
+            return replace(column, role=ColumnRole.FACT, fact="version")
         if head.named is not None:
-            return TableColumn(index, name, ColumnRole.VALUE, metric=head.named.metric, of=head.named.of)
-        if self._is_numeric(index):
-            return self._column_of_numbers(index, head)
-        return self._text(index, head)
+            return replace(column, role=ColumnRole.VALUE, metric=head.named.metric, of=head.named.of)
+        if not cells:
+            return None
+        return self._of_numbers(column, head, numbers) if is_numeric else self._text(column, head)
 
-    def _fact(self, index: int, head: ColumnHead) -> TableColumn:
-        meaning = head.meaning or ""
-        if meaning == "workload" and index and self._is_numeric(index):
-            return self._column_of_numbers(index, head)  # counts: "Queries", "Tests"
-        if meaning == "time" and self._is_numeric(index):
-            in_seconds = {one.unit for one in self._numbers(index)} == {"s"}
-            meaning = "seconds" if in_seconds else meaning
-        return TableColumn(index, head.text, ColumnRole.FACT, fact=meaning)
-
-    def _text(self, index: int, head: ColumnHead) -> TableColumn:
-        texts = [str(cell) for cell in self.cells[index]]
-        name = head.text
-        self._refuse_numbers(index, head, texts)
-        if texts and all(map(_time_of, texts)) and "time" not in self.meanings:
-            return TableColumn(index, name, ColumnRole.FACT, fact="time")
-        is_vague = _measures(name) and any(_DIGIT.search(text) for text in texts)
+    def _text(self, column: TableColumn, head: ColumnHead) -> TableColumn:
+        texts = [str(cell) for cell in self.cells[column.index]]
+        if (metric := head.statistic or head.own) and (
+            head.statistic or all(map(_DECIMAL_COMMA.fullmatch, texts))
+        ):
+            return replace(column, role=ColumnRole.VALUE, metric=metric)
+        is_vague = _measures(head.text) and any(_DIGIT.search(text) for text in texts)
         if head.is_note or is_vague:
-            return TableColumn(index, name, ColumnRole.NOTE)
+            return replace(column, role=ColumnRole.NOTE)
         if head.is_derived:
-            return TableColumn(index, name, ColumnRole.LEFT_OUT)
-        has_workloads = bool(texts) and all(_is_workload(text) for text in texts)
-        if has_workloads and "workload" not in self.meanings:
-            return TableColumn(index, name, ColumnRole.FACT, fact="workload")
+            return replace(column, role=ColumnRole.LEFT_OUT)
         names_products = any(map(_is_product, texts)) or (
             head.is_database
             and any(said_by(text).product or all(product_and_version(text)) for text in texts)
         )
-        if names_products and "product" not in self.meanings:
-            return TableColumn(index, name, ColumnRole.FACT, fact="product")
-        return TableColumn(index, name, ColumnRole.TEXT)
+        facts = {
+            "time": all(map(_time_of, texts)),
+            "workload": all(map(_is_workload, texts)),
+            "product": names_products,
+        }
+        fact = next((name for name, fits in facts.items() if fits and name not in self.meanings), "")
+        return replace(column, role=ColumnRole.FACT, fact=fact) if fact else column
 
-    def _refuse_numbers(self, index: int, head: ColumnHead, texts: Sequence[str]) -> None:
-        """Raise FormatError for decimal commas, and for words under ``p95``: neither is a setting."""
-        has_commas = bool(texts) and all(map(_DECIMAL_COMMA.fullmatch, texts))
-        if not has_commas and (head.statistic is None or not texts):
-            return
-        words = next(text for text in texts if _quantity(text) is None)
-        line = next(row.line for row in self.table.rows if str(row.cells[index]) == words)
-        if _DECIMAL_COMMA.fullmatch(words):
-            raise FormatError(
-                f"the number {words[:40]!r} has a comma; write digits and a decimal point", line
-            )
-        raise FormatError(f"{words[:40]!r} under {head.text[:40]!r} is not a number", line)
-
-    def _column_of_numbers(self, index: int, head: ColumnHead) -> TableColumn:
-        name, numbers = head.text, self._numbers(index)
-        if cpu_time := self.cpu_times.get(name):
-            role = ColumnRole.NOTE if self.line_of_no_per_cents else ColumnRole.VALUE
-            return TableColumn(index, name, role, metric=Metric(cpu_time))
-        counts_repetitions = name.casefold() == "run" and self._is_whole(index)
-        if counts_repetitions and "repetition" not in self.meanings:
-            return TableColumn(index, name, ColumnRole.FACT, fact="repetition")
-        is_identity = _IDENTITY.fullmatch(name) and not _names_cpu_time(name)
-        if head.is_note or is_identity:
-            return TableColumn(index, name, ColumnRole.NOTE)
-        if any(one.sign for one in numbers) or all(one.unit in {"x", "×", "倍"} for one in numbers):
-            return TableColumn(index, name, ColumnRole.LEFT_OUT)
-        if (metric := self._time_of_statistic(index, head)) is not None:
-            return TableColumn(index, name, ColumnRole.VALUE, metric=metric)
-        if head.own is None:
-            return TableColumn(index, name, ColumnRole.NOTE)
-        metric = _with_unit_of_cells(head.own, numbers)
-        if metric is None:
-            return TableColumn(index, name, ColumnRole.NOTE)
-        if not head.is_declared and names_setting(name):
-            return TableColumn(index, _SAID_SETTING.sub("", name), ColumnRole.SETTING)
-        return TableColumn(index, name, ColumnRole.VALUE, metric=metric)
-
-    def _time_of_statistic(self, index: int, head: ColumnHead) -> Metric | None:
-        """Return the response time of a head such as ``p95`` or ``avg``, with units or beside rates.
-
-        An average alone may be of anything; beside a percentile it is of the same times.
-        """
-        if head.statistic is None or all(time_factor(one.unit) for one in self._numbers(index)):
-            return head.statistic
-        has_rate = any(one.named and one.named.metric.name in _RATES for one in self.heads)
-        is_rank = [
-            one.statistic
-            for one in self.heads
-            if one.statistic and one.statistic.name.startswith("latency_p")
-        ]
-        if not has_rate or not (is_rank or any(one.named and one.named.lacks_unit for one in self.heads)):
-            return None
-        return head.statistic
-
-    def _is_whole(self, index: int) -> bool:
-        return self._is_numeric(index) and all(one.is_whole for one in self._numbers(index))
-
-    def _is_index(self, index: int) -> bool:
-        """Return whether the first column only counts the rows, as data frames write it."""
-        values = [one.value for one in self._numbers(index)]
-        counts = [[*range(first, first + len(values))] for first in (0, 1)]
-        return index == 0 and self._is_whole(index) and values in counts
-
-    @staticmethod
-    def _identity(cells: Sequence[Cell], naming: Sequence[TableColumn]) -> tuple[Cell, ...]:
-        return tuple(
-            cells[column.index] for column in naming if column.fact not in {"count", "seconds", "time"}
-        )
+    def _of_numbers(self, column: TableColumn, head: ColumnHead, numbers: Sequence[Quantity]) -> TableColumn:
+        name = column.name
+        is_whole = all(one.is_whole for one in numbers)
+        if name.casefold() == "run" and is_whole and "repetition" not in self.meanings:
+            return replace(column, role=ColumnRole.FACT, fact="repetition")
+        is_change = any(one.sign for one in numbers) or all(one.unit in FACTORS for one in numbers)
+        metric: Metric | None
+        if name in self.cpu_times:
+            metric = self.cpu_times[name]
+        elif head.is_derived or (is_change and not head.is_note):
+            return replace(column, role=ColumnRole.LEFT_OUT)
+        elif head.is_note or (_IDENTITY.fullmatch(name) and not _names_cpu_time(name)):
+            metric = None
+        elif head.statistic and (self.has_times or all(time_factor(one.unit) for one in numbers)):
+            metric = head.statistic
+        else:
+            metric = _with_unit_of_cells(head.own, numbers) if head.own else None
+            if metric and not head.is_declared and names_setting(name):
+                return replace(column, role=ColumnRole.SETTING, name=_SAID_SETTING.sub("", name))
+        return replace(column, role=ColumnRole.VALUE if metric else ColumnRole.NOTE, metric=metric)
 
     def _with_metrics_of_parts(self, found: list[TableColumn]) -> Iterator[TableColumn]:
         """Yield the columns, those of a known metric with what the rest of their head means.
@@ -316,35 +277,24 @@ class _Understanding:
         again, each part has its own runs. Else a head such as ``P99 latency for TiKV`` names a metric of its
         own.
         """
-        values = [
-            column
-            for column in found
-            if column.role is ColumnRole.VALUE and column.metric and not column.metric.is_own
-        ]
-        parts = {_statistic_free(column) for column in values}
+        known = [column for column in found if column.metric and not column.metric.is_own]
+        metrics = [column.metric for column in known]
+        parts = {_statistic_free(column) for column in known}
         names_operations = any(column.fact == "workload" for column in found) and any(
             said_by(part).workload for part in parts
         )
-        are_alike = len({column.metric for column in values}) < len(values)
-        has_own_runs = (
-            "" not in parts
-            and not names_operations
-            and (any(map(_names_run, parts)) or (len(parts) > 1 and are_alike))
-        )
+        are_alike = len(parts) > 1 and len(set(metrics)) < len(metrics)
+        has_own_runs = not names_operations and (are_alike or any(map(_names_run, parts))) and "" not in parts
         for column in found:
-            if column not in values:
-                yield column
-                continue
             part = _statistic_free(column)
-            if _bare(column.of) == "median" and [one.metric for one in values].count(column.metric) == 1:
-                yield replace(column, of="")
-                continue
-            if _is_other_statistic(column) or (part and not has_own_runs and len(parts) > 1):
+            is_median = _bare(column.of) == "median" and metrics.count(column.metric) == 1
+            is_other = _bare(column.of) in _OTHER_STATISTICS
+            if column not in known:
+                yield column
+            elif not is_median and (is_other or (part and not has_own_runs and len(parts) > 1)):
                 yield replace(column, metric=self._own_of_part(column), of="")
-            elif part and not has_own_runs and len(parts) == 1:
-                yield replace(column, of="")
             else:
-                yield replace(column, of=part)
+                yield replace(column, of=part if has_own_runs and not is_median else "")
 
     def _own_of_part(self, column: TableColumn) -> Metric:
         known, head = column.metric or Metric(column.name), self.heads[column.index]
@@ -356,12 +306,16 @@ class _Understanding:
 
     def _refuse_moments(self, found: Sequence[TableColumn]) -> None:
         """Raise FormatError where a clock tells rows apart: they are moments of one run, and no runs."""
-        naming = [one for one in found if one.role in NAMING_ROLES]
-        clocks = [one for one in found if one.role is ColumnRole.VALUE and is_of_time(one.name)]
-        for clock in clocks if self.table.rows else ():
+        naming = [
+            one.index for one in found if one.role in NAMING_ROLES and one.fact not in _FACTS_THAT_DIFFER
+        ]
+        for clock in found if self.table.rows else ():
+            if clock.role is not ColumnRole.VALUE or not is_of_time(clock.name):
+                continue
             times: dict[object, list[float]] = {}
             for row, time in zip(self.table.rows, self.quantities[clock.index], strict=False):
-                times.setdefault(self._identity(row.cells, naming), []).append(time.value if time else 0)
+                run = tuple(row.cells[index] for index in naming)
+                times.setdefault(run, []).append(time.value if time else 0)
             several = [values for values in times.values() if len(values) > _MIN_MOMENTS]
             if several and all(values == sorted(set(values)) for values in several):
                 raise FormatError(
@@ -387,41 +341,22 @@ class _Understanding:
                 f"the numbers stand both under {values[0].name!r} and under {value.name!r}", self.table.line
             )
 
-    def _tell(self, column: TableColumn) -> None:
-        """Note what the sender should know of a column."""
-        name = column.name[:_MAX_SHOWN]
-        match column.role:
-            case ColumnRole.LEFT_OUT:
-                self.warnings.append(f"the column {name!r} is computed from others and was left out")
-            case ColumnRole.SETTING:
-                self.warnings.append(f"the column {name!r} is taken for a setting, not for a metric")
-            case ColumnRole.NOTE:
-                self.warnings.append(f"the column {name!r} is kept as a fact, not as a metric")
-            case ColumnRole.VALUE if (
-                column.metric and column.metric.is_own and not self.heads[column.index].is_declared
-            ):
-                self.warnings.append(own_metric_warning(column.metric, name))
-            case ColumnRole.VALUE if column.metric and self._contradicts(column):
-                better = column.metric.reading(0, 1).direction
-                self.warnings.append(
-                    f"the column {name!r} says otherwise, but of {column.metric.name} {better} is better"
-                )
-            case ColumnRole.VALUE if column.metric and self._lacks_unit(column):
-                self.warnings.append(
-                    f"the column {name!r} names no unit; its times were taken as milliseconds: "
-                    "write '(ms)' behind it"
-                )
-
-    def _contradicts(self, column: TableColumn) -> bool:
-        said = declared_direction(column.name)
-        return column.metric is not None and said not in (None, column.metric.reading(0, 1).direction)
-
-    def _lacks_unit(self, column: TableColumn) -> bool:
-        head = self.heads[column.index]
-        is_time = column.metric is not None and column.metric.normal_unit == "ms"
-        names_none = (head.named is not None and head.named.lacks_unit) or head.statistic is not None
+    def _told(self, column: TableColumn) -> str:
+        """Return the sentence that the sender should read of a column, or an empty text."""
+        name, head = column.name[:_MAX_SHOWN], self.heads[column.index]
+        if column.role in _TOLD:
+            return f"the column {name!r} {_TOLD[column.role]}"
+        if column.metric is None:
+            return ""
+        if column.metric.is_own:
+            return "" if head.is_declared else own_metric_warning(column.metric, name)
         has_unit = any(time_factor(one.unit) for one in self._numbers(column.index))
-        return is_time and names_none and not has_unit and not (head.named and not head.named.lacks_unit)
+        names_none = head.named.lacks_unit if head.named else head.statistic is not None
+        if column.metric.normal_unit != "ms" or has_unit or not names_none:
+            return ""
+        return (
+            f"the column {name!r} names no unit; its times were taken as milliseconds: write '(ms)' behind it"
+        )
 
 
 def names_setting(name: str) -> bool:
@@ -477,6 +412,12 @@ def _with_unit_of_cells(metric: Metric, numbers: Sequence[Quantity]) -> Metric |
     return replace(metric, unit="ms", direction=LOWER, is_declared=True) if are_times else None
 
 
+def _count_rows(numbers: Sequence[Quantity]) -> bool:
+    """Return whether a column without a name only counts the rows, as data frames write it."""
+    values = [one.value for one in numbers]
+    return values in ([*range(len(values))], [*range(1, 1 + len(values))])
+
+
 def _is_workload(text: str) -> bool:
     said = said_by(text)
     return said.workload is not None and said == Said(workload=said.workload)
@@ -496,10 +437,6 @@ def _statistic_free(column: TableColumn) -> str:
     """Return the rest of a head, without words that say that it is an average rate, or of how many runs."""
     rest = _OF_RUNS.sub("", column.of)
     return "" if _bare(rest) in _STATISTICS_OF_RATES else rest
-
-
-def _is_other_statistic(column: TableColumn) -> bool:
-    return _bare(column.of) in _OTHER_STATISTICS
 
 
 def _bare(part: str) -> str:

@@ -5,32 +5,39 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from benchdash.results.readings import HIGHER
 from ingest.formats.cells import is_quantity
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
-from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, join_metrics
-from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
-from ingest.formats.tables.heads import is_of_another_format, is_transposed, tell_runs
+from ingest.formats.tables.grids import read_grid, refuse_ratios, refuse_relative, says_metric
 from ingest.formats.tables.layouts import (
+    column_block,
     drawn_table,
     find_in_text,
     fitted,
     holds_numbers,
-    is_drawn_result,
+    holds_results,
     is_footer,
     is_statement,
     times_statistics,
 )
-from ingest.formats.tables.metric_words import Metric, title_mentions
-from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.reading import Entries, read_rows, with_said
 from ingest.formats.tables.table import (
     Table,
     title_fact,
     transposed,
     without_summaries,
+)
+from ingest.formats.tables.vocabulary import (
+    Metric,
+    in_english,
+    is_of_another_format,
+    is_transposed,
+    tell_runs,
+    title_mentions,
 )
 
 # A table that is not drawn begins within so many lines of text; prose is not looked through for more.
@@ -40,6 +47,9 @@ _MEASURED = re.compile(
     r"[qt]ps|ops|/s\b|/op\b|latency|throughput|p9[059]|[0-9]\s?[muµ]s\b|recall|\btime\b", re.IGNORECASE
 )
 _MAX_TITLE_WORDS = 25
+# For scans the scripts that name columns in a block write rows per second instead, in thousands or millions.
+_SCAN_RATE = Metric("scan_rate", unit="rows/s, scaled", direction=HIGHER)
+_SCAN = re.compile(r"scan(?:$|[._ ])", re.IGNORECASE)
 _MAX_NAME_WORDS = 10
 
 
@@ -93,6 +103,8 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
     Raise FormatError for a table that cannot be understood. Of several that people wrote, such a one is left
     out with a warning.
     """
+    if block := column_block(lines):
+        return _report_of_one(block, sent)
     blocks = list(blocks_within(document_blocks(lines)))
     tables = list(_tables(blocks, lines, is_sure=sent is not None))
     if not tables:
@@ -124,9 +136,39 @@ def _read(table: Table, sent: Metric | None) -> Entries:
     if tell_runs(table.names, may_name_rows=True) or times_statistics(table.names, table.rows):
         refuse_relative(table.titles)
         found = read_rows(table)
+    elif table.metric and not sent and not says_metric("", (text for _, text in table.titles)):
+        refuse_ratios(table.rows, table.line)
+        found = _read_queries_and_scans(table)
     else:
         found = read_grid(table, sent)
+    if table.metric:
+        entries = (replace(entry, run=_named_build(entry.run)) for entry in found.entries)
+        found = replace(found, entries=tuple(entries))
     return replace(found, warnings=(*found.warnings, *left_out))
+
+
+def _named_build(run: ParsedRun) -> ParsedRun:
+    """Return the run with a column's name that has no version taken for one: ``x.my8044_rel.c8r32``.
+
+    Which product it is of, its sender says.
+    """
+    return run if run.version else replace(run, product=None, version=run.column)
+
+
+def _read_queries_and_scans(table: Table) -> Entries:
+    scans = tuple(row for row in table.rows if _SCAN.match(str(row.cells[0])))
+    queries = tuple(row for row in table.rows if row not in scans)
+    read = [read_grid(replace(table, rows=queries))] if queries or not scans else []
+    if scans:
+        read.append(read_grid(replace(table, rows=scans), _SCAN_RATE))
+    warnings = [
+        f"line {row.line}: {str(row.cells[0])[:80]} counts rows, in thousands or millions; kept as scan_rate"
+        for row in scans
+    ]
+    return Entries(
+        tuple(entry for part in read for entry in part.entries),
+        (*bounded(warnings), *(warning for part in read for warning in part.warnings)),
+    )
 
 
 def _with_headings(table: Table, entries: Sequence[RunEntry]) -> list[RunEntry]:
@@ -236,8 +278,7 @@ def _tables(blocks: Sequence[DocumentBlock], lines: Sequence[str], *, is_sure: b
             continue
         drawn = drawn_table(block, lines)
         titles = _titles(blocks, place, lines)
-        is_result = is_drawn_result(drawn, [text for _, text in titles])
-        if is_result or (is_sure and holds_numbers(drawn.names, drawn.rows)):
+        if holds_results(drawn.names, drawn.rows, [text for _, text in titles], is_sure=is_sure):
             yield replace(fitted(drawn), titles=tuple(titles), headings=tuple(reversed(block.headings)))
 
 

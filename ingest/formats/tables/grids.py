@@ -8,20 +8,23 @@ from benchdash.results.readings import LOWER
 from ingest.formats.cells import Quantity, is_number, quantity, whole_number
 from ingest.formats.headings import is_count, product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
-from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
-from ingest.formats.tables.heads import counts_threads, head_of, heads_workloads, is_of_another_format
-from ingest.formats.tables.metric_words import (
+from ingest.formats.tables.columns import FACTORS, ColumnRole, Columns, TableColumn
+from ingest.formats.tables.reading import Entries, read_columns, repetition_number
+from ingest.formats.tables.table import Cell, Table, TableRow, refuse_copies
+from ingest.formats.tables.vocabulary import (
     TITLE_WORDS,
     Mention,
     Metric,
+    counts_threads,
+    head_of,
+    heads_workloads,
+    in_english,
+    is_of_another_format,
     metric_named,
     names_metric,
     time_factor,
     title_mentions,
 )
-from ingest.formats.tables.other_languages import in_english
-from ingest.formats.tables.reading import Entries, read_columns, repetition_number
-from ingest.formats.tables.table import Cell, Table, TableRow, refuse_copies
 
 NOTHING_SAYS = (
     f"nothing says what the numbers are; write a title above the table, with {TITLE_WORDS}, "
@@ -39,7 +42,6 @@ _UNIT_BEHIND = re.compile(r"(?P<name>.*\S)\s*[(\[](?P<unit>[A-Za-zµ%/]{1,10})[)
 _NUMBERED_QUERY = re.compile(r"(?:Q(?:uery)?[ .#]?[0-9]+[a-z]?|total|sum|geo.*)", re.IGNORECASE)
 _MAX_NAME_WORDS = 12
 _TIMES = re.compile(r"\b(?:time|latency|duration|runtime)s?\b", re.IGNORECASE)
-_FACTORS = frozenset({"x", "×", "倍"})
 
 
 def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
@@ -138,11 +140,11 @@ def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     fact = _fact_of_rows(table, are_counts=are_counts)
     yield TableColumn(0, head, ColumnRole.FACT if fact else ColumnRole.TEXT, fact=fact)
     names_product = _names_of_rows(head, names) == ""
-    for index, (name, count, column) in enumerate(zip(names, counts, figures, strict=True), start=1):
+    for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
         is_derived = (head_of(name).is_derived and not product_and_version(name)[1]) or _is_ratio(name)
         if head_of(name).is_note:
             yield TableColumn(index, name, ColumnRole.NOTE)
-        elif is_derived or (are_counts and count is None) or _are_changes(column):
+        elif is_derived or (are_counts and count is None):
             yield TableColumn(index, name, ColumnRole.LEFT_OUT)
         elif are_counts and count is not None:
             threads = whole_number(count, "the thread count", table.line)
@@ -198,13 +200,6 @@ def _is_ratio(name: str) -> bool:
 
 def _are_shares(figures: Sequence[Quantity | None]) -> bool:
     return all(figure and figure.unit == "%" for figure in figures)
-
-
-def _are_changes(figures: Sequence[Quantity | None]) -> bool:
-    """Return whether figures say how others changed: ``+12.3%``, ``1.5x``."""
-    return bool(figures) and all(
-        figure and (figure.unit in _FACTORS or (figure.sign and figure.unit == "%")) for figure in figures
-    )
 
 
 def _check(table: Table) -> None:
@@ -304,7 +299,7 @@ def _units_of_cells(rows: Iterable[TableRow]) -> set[str]:
 
 def metric_of_cells(head: str, rows: Iterable[TableRow]) -> Metric | None:
     """Return the metric that all cells with numbers name: ``17,109 QPS``, or of queries ``12.1 s``."""
-    units = _units_of_cells(rows) - {*_FACTORS, "%"}
+    units = _units_of_cells(rows) - {*FACTORS, "%"}
     named = metric_named(next(iter(units))) if len(units) == 1 else None
     return named or (_time_in(units) if heads_workloads(head) else None)
 

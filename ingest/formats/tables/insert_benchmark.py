@@ -20,9 +20,9 @@ from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tables.entries import RunEntry, distinct_runs
 from ingest.formats.tables.grids import refuse_relative
-from ingest.formats.tables.metric_words import Metric
 from ingest.formats.tables.sections import sections, with_build, words_of
 from ingest.formats.tables.table import refuse_copies
+from ingest.formats.tables.vocabulary import Metric
 
 
 def _own(name: str, unit: str, direction: Direction = UNKNOWN) -> Metric:

@@ -19,19 +19,6 @@ from ingest.formats.headings import is_count, product_and_version
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import names_setting
 from ingest.formats.tables.grids import heads_grid, metric_of_cells, says_metric
-from ingest.formats.tables.heads import (
-    HINT,
-    counts_threads,
-    head_of,
-    heads_of,
-    heads_workloads,
-    is_of_another_format,
-    is_of_time,
-    is_transposed,
-    meaning_of,
-    tell_runs,
-)
-from ingest.formats.tables.metric_words import names_metric, time_factor
 from ingest.formats.tables.table import (
     MAX_COLUMNS,
     Table,
@@ -40,6 +27,21 @@ from ingest.formats.tables.table import (
     trimmed,
     with_plain_figures,
     with_point,
+)
+from ingest.formats.tables.vocabulary import (
+    HINT,
+    Metric,
+    counts_threads,
+    head_of,
+    heads_of,
+    heads_workloads,
+    is_of_another_format,
+    is_of_time,
+    is_transposed,
+    meaning_of,
+    names_metric,
+    tell_runs,
+    time_factor,
 )
 
 # A word is a match, which knows the columns of the screen that it covers.
@@ -62,24 +64,39 @@ _STATEMENT = re.compile(
     r"\s*(?:[\w./@-]{1,40}(?:[=#-][>#]|>)\s|(?:select|with|show)\s[^|]*\s(?:from|like)\s)", re.IGNORECASE
 )
 _FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
+_NAMED_COLUMN = re.compile(r"\s*(col-[0-9]{1,9})\s*:\s*(\S.*)", re.IGNORECASE)
+_COLUMN_HEAD = re.compile(r"col-[0-9]{1,9}(?:\s+col-[0-9]{1,9})*\s*", re.IGNORECASE)
 
 # --- is it a table of results? ------------------------------------------------------------------------------
 
 
 def holds_results(
-    names: Sequence[str], rows: Sequence[TableRow], titles: Sequence[str], *, may_name_rows: bool
+    names: Sequence[str],
+    rows: Sequence[TableRow],
+    titles: Sequence[str],
+    *,
+    is_sure: bool = False,
+    may_name_rows: bool = True,
+    may_be_grid: bool = True,
+    may_be_transposed: bool = True,
 ) -> bool:
-    """Return whether a table holds results: its names say so, or its cells or titles what the numbers are."""
-    if not 1 < len(names) <= MAX_COLUMNS:
+    """Return whether a table holds results: its names say so, or its cells or titles what the numbers are.
+
+    ``is_sure`` says that numbers need no name, ``may_name_rows`` that a row may be named by its first cell,
+    whatever the name over it.
+    """
+    names = _without_empty_end(names)
+    if not 1 < len(names) <= MAX_COLUMNS or is_of_another_format(names):
         return False
-    if tell_runs(names, may_name_rows=may_name_rows):
-        return not rows or _has_figure_of_metric(names, rows)
-    if times_statistics(names, rows):
+    if may_be_transposed and is_transposed(names, [row.cells[0] for row in rows if row.cells]):
         return True
-    return heads_grid(
-        names[0],
-        names[1:],
-        looks_sure=says_metric(names[0], titles) or metric_of_cells(names[0], rows) is not None,
+    if is_sure and may_be_grid and holds_numbers(names, rows):
+        return True
+    if tell_runs(names, may_name_rows=may_name_rows and not is_of_time(names[0])):
+        return not rows or _has_figure_of_metric(names, rows)
+    looks_sure = says_metric(names[0], titles) or metric_of_cells(names[0], rows) is not None
+    return times_statistics(names, rows) or (
+        may_be_grid and heads_grid(names[0], names[1:], looks_sure=looks_sure)
     )
 
 
@@ -108,8 +125,8 @@ def _has_figure_of_metric(names: Sequence[str], rows: Sequence[TableRow]) -> boo
     heads = heads_of(names)
     measured = [index for index, head in enumerate(heads) if head.named or head.is_declared]
     measured = measured or [index for index, head in enumerate(heads) if head.meaning == "value"]
-    cells = (row.cells[index] for row in rows for index in measured if index < len(row.cells))
-    return any(is_quantity(str(cell)) for cell in cells)
+    cells = [str(row.cells[index]) for row in rows for index in measured if index < len(row.cells)]
+    return any(map(is_quantity, cells)) or (len(rows) == 1 and cells != [] and all(map(is_missing, cells)))
 
 
 def is_statement(line: str) -> bool:
@@ -230,30 +247,22 @@ def _heads_results(
     may_name_rows: bool,
     may_be_grid: bool = True,
 ) -> bool:
-    """Return whether names stand over a table of results whose first row has these cells.
-
-    A row that fits may be named by its first cell, whatever the name over it.
-    """
-    names = _without_empty_end(names)
-    if not 1 < len(names) <= MAX_COLUMNS:
-        return False
-    fits = len(cells) >= len(names) and not any(cells[len(names) :])
-    row = TableRow(0, tuple(cells[: len(names)]))
-    if is_sure and may_be_grid and fits and holds_numbers(names, [row]):
-        return True
-    if may_name_rows and fits and meaning_of(names[0]) == "metric":
-        over_columns = [name for name in names if meaning_of(name) not in {"unit", "value"}]
-        return not is_of_another_format(names) and is_transposed(over_columns, cells[:1])
-    named = may_name_rows and fits and _are_names(names)
-    if tell_runs(names, may_name_rows=named):
-        return True
-    are_numbers = fits and all(map(is_cell, cells[1 : len(names)]))
-    looks_sure = are_numbers and says_metric(names[0], above)
-    return may_be_grid and heads_grid(names[0], names[1:], looks_sure=looks_sure)
+    """Return whether names stand over a table of results whose first row has these cells."""
+    width = len(_without_empty_end(names))
+    fits = len(cells) >= width and not any(cells[width:])
+    return holds_results(
+        names,
+        [TableRow(0, tuple(cells[:width]))] if fits else [],
+        above if fits and all(map(is_cell, cells[1:width])) else (),
+        is_sure=is_sure and fits,
+        may_name_rows=may_name_rows and fits and _are_names(names),
+        may_be_grid=may_be_grid,
+        may_be_transposed=may_name_rows and bool(names) and meaning_of(names[0]) == "metric",
+    )
 
 
 def _are_names(names: Sequence[str]) -> bool:
-    return not is_of_time(names[0]) and not any(
+    return not any(
         len(name.split()) > _MAX_WORDS_OF_A_NAME or ": " in name or is_quantity(name) for name in names
     )
 
@@ -460,15 +469,6 @@ def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> Table:
     return with_plain_figures(Table(block.line, names, rows, is_published=is_published))
 
 
-def is_drawn_result(table: Table, titles: Sequence[str]) -> bool:
-    """Return whether a drawn table holds results."""
-    names = _without_empty_end(table.names)
-    if is_transposed(table.names, [row.cells[0] for row in table.rows if row.cells]):
-        return 1 < len(names) <= MAX_COLUMNS
-    may_name_rows = bool(names) and not is_of_time(names[0])
-    return holds_results(names, table.rows, titles, may_name_rows=may_name_rows)
-
-
 def fitted(table: Table) -> Table:
     """Return a table with a cell in each row for each name.
 
@@ -496,3 +496,38 @@ def is_footer(text: str) -> bool:
 
 def _is_corner(line: str) -> bool:
     return line.strip().startswith("+-") and is_border(line)
+
+
+# --- a block that names the columns, with the name of each row behind its numbers ---------------------------
+
+
+def column_block(lines: Sequence[str]) -> Table | None:
+    """Return the table of a file whose columns are named in a block above, or None.
+
+        col-1 : x.my8043_rel.c8r32
+        col-2 : x.my8044_rel.c8r32
+
+        col-1	col-2
+        2870	3013	hot-points_range=100
+
+    The scripts that write it write queries per second. Raise FormatError where the block names other columns.
+    """
+    if not any(map(_NAMED_COLUMN.fullmatch, lines[:_MAX_LINES_ABOVE])):
+        return None
+    head = next((at for at, line in enumerate(lines) if _COLUMN_HEAD.fullmatch(line)), len(lines))
+    above = [(number, line.strip()) for number, line in enumerate(lines[:head], start=1) if line.strip()]
+    named = [found for _, line in above if (found := _NAMED_COLUMN.fullmatch(line))]
+    meanings = {found[1].casefold(): " ".join(found[2].split()) for found in named}
+    columns = lines[head].casefold().split() if head < len(lines) else []
+    if sorted(meanings) != sorted(columns):
+        above_all = ", ".join(meanings)[:80]
+        raise FormatError(f"a block names {above_all}, and no line of the same names stands below it", 1)
+    separator = "\t" if "\t" in lines[head].strip() else None
+    rows = []
+    for number, text in enumerate(lines[head + 1 :], start=head + 2):
+        if text.strip():
+            *cells, label = (cell.strip() for cell in text.split(separator, maxsplit=len(columns)))
+            rows.append(TableRow(number, (" ".join(label.split()), *cells)))
+    names, fitting = trimmed(("", *(meanings[column] for column in columns)), rows)
+    titles = tuple((number, line) for number, line in above if not _NAMED_COLUMN.fullmatch(line))
+    return Table(head + 1, names, fitting, titles, metric=Metric("qps"))

@@ -15,9 +15,9 @@ from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.formats.tables.entries import distinct_runs
-from ingest.formats.tables.heads import meaning_of, tell_runs
 from ingest.formats.tables.reading import read_rows
 from ingest.formats.tables.table import Cell, Table, TableRow
+from ingest.formats.tables.vocabulary import meaning_of, tell_runs
 
 _LIST = re.compile(r'\s*(?:\[|\{.*?"measurements"\s*:\s*\[)\s*(?=\{)', re.DOTALL)
 # Keys of the JSON of go-tpc, which prints numbers as texts.

@@ -16,22 +16,16 @@ from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
-from ingest.formats.tables.column_blocks import begins_column_block, read_column_block
 from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import first_table, read_document, unread_tables
 from ingest.formats.tables.entries import distinct_runs
 from ingest.formats.tables.grids import refuse_ratios, refuse_relative
-from ingest.formats.tables.heads import head_of, is_of_time, meaning_of
-from ingest.formats.tables.layouts import SEPARATORS, separated_line
-from ingest.formats.tables.metric_words import Metric, metric_of_sender
+from ingest.formats.tables.layouts import SEPARATORS, column_block, separated_line
 from ingest.formats.tables.reading import read_columns
-from ingest.formats.tables.table import Table, TableRow, title_fact
+from ingest.formats.tables.table import Table, TableRow
+from ingest.formats.tables.vocabulary import Metric, head_of, metric_of_sender
 
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
-_MOMENTS = (
-    "{!r} makes the rows moments of one run; call it 'started_at' if each row is a run of its own, or send "
-    "what the tool itself printed"
-)
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
 _JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
 # Signs that pages print in names for a hyphen, which a copied table keeps.
@@ -54,9 +48,7 @@ def recognise(head: bytes) -> bool:
     if _JSON.match(head) or bexhoma.recognise(head):
         return False
     lines, blocks = _lines_and_blocks(head)
-    if _RELATIVE.match(lines[0]) or begins_column_block(lines):
-        return True
-    if _holds_table(blocks, lines, is_sure=False):
+    if _RELATIVE.match(lines[0]) or _holds_table(blocks, lines, is_sure=False):
         return True
     rows = _rows_without_names(lines[:-1])
     return bool(rows) and len(rows[0].cells) > 2
@@ -91,7 +83,7 @@ def recognise_numbers(head: bytes) -> bool:
 
 def _holds_table(blocks: Sequence[DocumentBlock], lines: Sequence[str], *, is_sure: bool) -> bool:
     try:
-        return first_table(blocks, lines, is_sure=is_sure) is not None
+        return bool(column_block(lines) or first_table(blocks, lines, is_sure=is_sure))
     except FormatError:
         return True
 
@@ -111,13 +103,8 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
         example = "write 'product,tps' above them, with the metric that it is"
         return NearMiss(_ratios(rows) or f"no line names the columns; {example}", rows[0].line, len(rows))
     if names := _names_of_numbers(lines):
-        written = [re.split(r"[,;\t|]", line)[0].strip() for line in lines if line.strip()]
-        if meaning_of(written[0]) == "metric" and not head_of(written[1]).named:
-            unknown = f"its rows are metrics, and {written[1]!r} is none that benchdash knows"
-            return NearMiss(f"{unknown}; begin with one such as 'tps' or 'p95 (ms)'", 2)
-        if meaning_of(written[0]) == "metric" or any(head_of(name).named for name in names):
-            is_moments = is_of_time(written[0])
-            return NearMiss(_MOMENTS.format(written[0]) if is_moments else NOTHING_MEASURED, 1)
+        if any(head_of(name).named for name in names):
+            return NearMiss(NOTHING_MEASURED, 1)
         shown = ", ".join(map(repr, names[:4]))
         return NearMiss(
             f"none of the columns {shown} is a metric that benchdash knows; write the units behind their "
@@ -157,10 +144,6 @@ def parse(source: Source) -> ParsedReport:
 
 
 def _report(lines: Sequence[str], sent: Metric | None) -> ParsedReport:
-    if begins_column_block(lines):
-        found, table = read_column_block(lines, sent)
-        facts = title_fact(table.titles)
-        return ParsedReport(distinct_runs(found.entries), facts=facts, warnings=found.warnings)
     if report := read_document(lines, sent):
         return report
     if rows := _rows_without_names(lines):

@@ -21,14 +21,18 @@ from ingest.formats.tables.columns import (
     time_range_start,
 )
 from ingest.formats.tables.entries import RunEntry, join_metrics
-from ingest.formats.tables.heads import product_alone, product_of_versions
-from ingest.formats.tables.metric_words import Metric, metric_named, own_metric
-from ingest.formats.tables.other_languages import in_english
 from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_copies
+from ingest.formats.tables.vocabulary import (
+    Metric,
+    in_english,
+    metric_named,
+    own_metric,
+    product_alone,
+    product_of_versions,
+)
 
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _COMMA = ","
-_ABOUT = re.compile(r"\s*[~\u2248]")
 _NUMBERED_QUERY = re.compile(r"Q[0-9]+[a-z]?|Total", re.IGNORECASE)
 _COMMA_IN_NUMBER = re.compile(r"\s*[0-9]+,[0-9]")
 _MIN_WITH_THOUSANDS = 1000
@@ -89,7 +93,6 @@ class _Reading:
     columns: Columns
     warnings: list[str] = field(default_factory=list)
     has_thousands: bool = False
-    approximate: str = ""
     with_remark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     missing: list[tuple[int, str]] = field(default_factory=list)
@@ -142,8 +145,6 @@ class _Reading:
         if len(rates) > 1 and with_points and all(map(_MAY_HAVE_ONE_THOUSAND.fullmatch, rates)):
             rate, whole = with_points[0], with_points[0].replace(".", "")
             yield f"rates such as {rate} are read with a decimal point; if it parts thousands, write {whole}"
-        if self.approximate:
-            yield f"numbers such as {self.approximate[:40]!r} are as rough as they are printed"
         if self.with_remark:
             yield f"what stands behind figures, as in {self.with_remark!r}, was left out"
 
@@ -192,8 +193,6 @@ class _Reading:
             return number(cell, line)
         if found.has_thousands and _COMMA in cell:
             self.has_thousands = True
-        if _ABOUT.match(cell):
-            self.approximate = self.approximate or cell
         if found.remark:
             self.with_remark = self.with_remark or cell.strip()[:60]
         return found.value

@@ -8,8 +8,7 @@ from ingest.formats.cells import is_missing
 from ingest.formats.headings import said_by, thread_count
 from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError
-from ingest.formats.tables.heads import meaning_of
-from ingest.formats.tables.metric_words import Metric
+from ingest.formats.tables.vocabulary import Metric, meaning_of
 
 Cell = str | int | float | None
 

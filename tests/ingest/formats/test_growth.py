@@ -17,7 +17,7 @@ from ingest.formats.documents import document_blocks, plain_text
 from ingest.formats.headings import said_alone, said_by, thread_count
 from ingest.formats.product_names import split_product_version
 from ingest.formats.source import Source
-from ingest.formats.tables.metric_words import metric_of_head, own_metric, statistic_of_head
+from ingest.formats.tables.vocabulary import metric_of_head, own_metric, statistic_of_head
 from ingest.formats.tools.benchbase_json import server_of
 from ingest.masking import mask_text, mask_value, names_a_secret
 from ingest.metadata.path_patterns import PathPattern

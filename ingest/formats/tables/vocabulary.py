@@ -1,8 +1,11 @@
-"""The words of people for metrics, in titles, heads and units: ``response time, 95th percentile (ms)``."""
+"""The words of people for metrics and facts in titles, heads and units, before numbers are looked at.
+
+``response time, 95th percentile (ms)``, ``V4.0 QPS``, ``Concurrent clients``, ``rss_mb [MB, lower]``.
+"""
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 
@@ -17,10 +20,60 @@ from benchdash.results.readings import (
     reading,
 )
 from benchdash.results.units import conversion
-from ingest.formats.headings import said_by
+from ingest.formats.headings import Said, said_by
 from ingest.formats.limits import remembering
 from ingest.formats.report import FormatError
-from ingest.formats.tables.other_languages import in_english
+
+# --- Chinese, in which much about MySQL and TiDB is published -----------------------------------------------
+
+_CHINESE = {
+    "threads": "并发线程数 并发线程 线程数 线程 執行緒數 執行緒",
+    "concurrency": "并发数 并发 併發數 併發 並發數",
+    "connections": "连接数",
+    "clients": "客户端数",
+    "average": "平均",
+    "max": "最大 最高",
+    "min": "最小 最低",
+    "latency": "响应时间 延迟 时延 延遲",
+    "percentile": "分位数 分位",
+    "throughput": "吞吐量",
+    "workload": "测试场景 测试用例 场景 负载",
+    "version": "版本",
+    "product": "产品",
+    "database": "数据库 資料庫",
+    "notes": "備註 备注 说明",
+    "status": "状态 狀態",
+    "improvement": "性能提升 提升",
+    "usage": "使用率 利用率",
+    "ms": "毫秒",
+    "tps": "每秒事务数",
+    "qps": "每秒查询数",
+    "total": "总数",
+    "system": "系统",
+    "user": "用户",
+    "wait": "等待",
+}
+# Full-width signs, as Chinese is typed.
+_SIGNS = str.maketrans("（）％，：／", "()%,:/")
+# Longer words first: each stands for what follows it.
+_FROM_CHINESE = sorted(
+    ((word, f" {english} ") for english, words in _CHINESE.items() for word in words.split()),
+    key=lambda pair: -len(pair[0]),
+)
+
+
+@remembering
+def in_english(text: str) -> str:
+    """Return a head or title with the words that are known in English; all else stays as it is."""
+    if text.isascii():
+        return text
+    text = text.translate(_SIGNS)
+    for word, english in _FROM_CHINESE:
+        text = text.replace(word, english)
+    return " ".join(text.split())
+
+
+# --- metrics ----------------------------------------------------------------------------------------------
 
 TITLE_WORDS = (
     "'queries per second', 'transactions per second', 'average response time (ms)' "
@@ -105,12 +158,7 @@ _BEHIND = re.compile(
     r"|(?:\s*+,)?\s++in\s++(?P<scale>thousands|millions)(?!\w))",
     re.IGNORECASE,
 )
-_SCALE = re.compile(
-    r"(?:(?P<thousand>k|thousands?|[x\u00d7*]\s*1[, ]?000|10\^3|10\u00b3|'?000s?)"
-    r"|(?P<million>M|millions?|[x\u00d7*]\s*1[, ]?000[, ]?000))?"
-    r"(?P<per>\s*(?:1?/|per)\s*(?P<time>ms|s|sec|second|min|minute|h|hr|hour))?",
-    re.IGNORECASE,
-)
+_SCALE = re.compile(r"k|m|thousands?|millions?|[x\u00d7*]\s*[0-9, ]+|10[\^\u00b3]3?|'?000s?", re.IGNORECASE)
 
 _DECLARED = re.compile(
     r"(?P<name>(?:\[[^\[\]]*\])?[^\[\]()]*[^\[\]()\s])\s*"
@@ -118,7 +166,6 @@ _DECLARED = re.compile(
     r"(?:[,;]?\s*+(?P<direction>higher|lower)(?: is better)?)?\s*+[\])]",
     re.IGNORECASE,
 )
-_SHORT_TIMES = {"sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h"}
 _PARTS_OF_TIME = re.compile(r"[\s_,;()\[\]-]+")
 _NO_WORD = re.compile(r"[^\w]+")
 
@@ -212,39 +259,20 @@ def mentions(text: str) -> Iterator[Mention]:
             yield found
 
 
-def declared_direction(head: str) -> str | None:
-    """Return which is better as a head says it, ``higher`` or ``lower``; None where it does not."""
-    found = _DECLARED.fullmatch(head.strip())
-    return found["direction"].casefold() if found and found["direction"] else None
-
-
 def _with_unit_behind(mention: Mention, behind: re.Match[str]) -> Mention | None:
-    """Return the metric in the unit or on the scale behind it; None for a unit that it cannot have.
+    """Return the metric in the unit behind it; None for a scale, and for a unit that it cannot have.
 
     Other words in brackets change nothing: ``tps (MySQL 8.0)``.
     """
-    metric, unit = mention.metric, behind["scale"] or behind["unit"] or ""
+    unit, normal = behind["scale"] or behind["unit"] or "", mention.metric.normal_unit
     if not unit:
         return replace(mention, end=behind.end()) if behind["direction"] else mention
-    normal = metric.normal_unit
     if normal == "ms" and time_factor(unit):
-        return replace(mention, metric=metric.in_unit(unit, 1), end=behind.end(), lacks_unit=False)
-    scale = _SCALE.fullmatch(unit)
-    if scale is not None and normal in ("1/s", "1/min") and unit != "m":
-        per = f"1/{_SHORT_TIMES.get(scale['time'].casefold(), scale['time'])}" if scale["time"] else normal
-        times = 1_000 if scale["thousand"] else 1_000_000 if scale["million"] else 1
-        metric = _scaled(metric, times * (conversion(per, normal) or 1))
-        return replace(mention, metric=metric, end=behind.end())
-    if (factor := conversion(unit, normal)) is not None:
-        return replace(mention, metric=_scaled(metric, factor), end=behind.end(), lacks_unit=False)
-    is_unit = any(conversion(unit, other) for other in ("ms", "B", "B/s"))
-    return None if is_unit else mention
-
-
-def _scaled(metric: Metric, factor: float) -> Metric:
-    if factor >= 1:
-        return replace(metric, multiplier=metric.multiplier * round(factor))
-    return replace(metric, divisor=metric.divisor * round(1 / factor))
+        return replace(mention, metric=mention.metric.in_unit(unit, 1), end=behind.end(), lacks_unit=False)
+    if conversion(unit, normal) == 1:
+        return replace(mention, end=behind.end(), lacks_unit=False)
+    is_unit = any(conversion(unit, other) for other in (normal, "ms", "B", "B/s"))
+    return None if is_unit or _SCALE.fullmatch(unit) else mention
 
 
 @remembering
@@ -403,7 +431,8 @@ def own_metric(head: str) -> Metric | None:
 
 def is_declaration(head: str) -> bool:
     """Return whether a head says of its numbers which are better: ``rss_mb [MB, lower]``."""
-    return declared_direction(head) is not None
+    found = _DECLARED.fullmatch(head.strip())
+    return bool(found and found["direction"])
 
 
 def own_name(text: str) -> str:
@@ -454,3 +483,211 @@ def metric_of_sender(text: str) -> Metric | None:
             f"{text[:40]!r} is no name of a metric, such as tps, latency_p95 or rss_mb [MB, lower]"
         )
     return own
+
+
+# --- heads of columns -------------------------------------------------------------------------------------
+
+_MEANINGS = {
+    **dict.fromkeys(("query", "queries", "workload", "workloads", "benchmark", "test", "tests"), "workload"),
+    **dict.fromkeys(("test case", "test name", "operation", "scenario", "script", "command"), "workload"),
+    **dict.fromkeys(("kind", "query type", "workload type", "test type"), "workload"),
+    **dict.fromkeys(("client", "product", "driver"), "product"),
+    **dict.fromkeys(("version", "release", "server version"), "version"),
+    **dict.fromkeys(("build", "variant"), "build"),
+    **dict.fromkeys(("configuration", "config"), "configuration"),
+    **dict.fromkeys(("repetition", "iteration", "trial", "round"), "repetition"),
+    **dict.fromkeys(("started at", "time"), "time"),
+    **dict.fromkeys(("seconds", "duration"), "seconds"),
+    **{name: name for name in ("server", "count", "error", "metric", "value", "unit")},
+}
+_THREADS = re.compile(
+    r"(?:(?:number|no|num|nr|#|n)\.?\s*(?:of\s*)?)?"
+    r"(?:(?:concurrent|simultaneous|user|client|worker|parallel|sysbench|pgbench|ycsb|jmeter|hammerdb)\s+)?"
+    r"(?:threads?|clients|conns?|connections?|users|sessions?|concurrency|terminals|vus?|vusers?"
+    r"|virtual users|nthreads|callers|concurrent)"
+    r"(?:\s*(?:count|number|#))?"
+)
+_WORKLOADS = re.compile(r"(?:\w+ ){1,3}(?:tests|queries|workloads?|benchmarks?)")
+_DATABASES = frozenset({"database", "db", "dbms", "engine", "system", "database system"})
+_DERIVED = re.compile(
+    r"(?:.*\b)?(?:improvements?|speed-?ups?|(?<!hit )(?<!compression )ratios?|multiples?|multipliers?"
+    r"|relative|normali[sz]ed|difference|diff|delta"
+    r"|change|gains?|overhead|regression|slow-?down|uplift|increase|decrease|vs\.?|versus|compared|comp|comparison|faster"
+    r"|slower|scale-?up)(?:\b.*)?|.*[Δ×].*|[+\-±]?\s*%|.*(?:提升|下降|倍数|对比).*",
+    re.IGNORECASE,
+)
+# fmt: off
+_NOTES = frozenset({
+    "comment", "comments", "date", "description", "finding", "link", "note", "notes", "observation",
+    "remark", "remarks", "source", "status", "verdict",
+})
+_CLOCKS = frozenset({
+    "datetime", "elapsed", "elapsed s", "elapsed time", "hour", "interval", "minute", "sec", "second",
+    "seconds", "secs", "t", "time", "time s", "time sec", "timestamp",
+})
+# fmt: on
+# How far figures scatter, in the unit of these; of errors that happened there is a count.
+_SPREAD = re.compile(
+    r"(?:score )?err(?:or)? ?[(\[].*|(?:(?:std|standard) ?\.? ?dev(?:iation)?|stdev)(?: ?[(\[].*)?"
+    r"|margin of error.*|±.*"
+)
+_DEVICES = frozenset({"device", "dev", "disk", "disks"})
+# Without any of these no line names a metric; most lines of most files have none.
+HINT = re.compile(
+    r"tps|qps|ops|rps|throughput|sec|/\s*s|p/s|lat|response|tpm|nopm|_|value|[\[(]|[^\x00-\x7f]|avg|average|p[0-9]|[0-9]%|[0-9]th",
+    re.IGNORECASE,
+)
+# Words that tools beside a benchmark do not print in columns of their own.
+_OF_BENCHMARKS = re.compile(r"qps|tps|events_per_s|ops_per_s|nopm|tpm|throughput|(?:\w+\.)?latency_\w+")
+_NAMING = frozenset({"workload", "product", "server", "version", "configuration"})
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnHead:
+    """A name over a column as it was understood.
+
+    ``meaning`` is the fact that stands below it, ``named`` the metric that it names. ``is_declared`` says
+    that it names a metric of the project's own and which is better: ``rss_mb [MB, lower]``.
+    """
+
+    text: str
+    meaning: str | None = None
+    named: MetricHead | None = None
+    is_declared: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        return self.meaning is None and self.named is None and not self.is_declared
+
+    @property
+    def own(self) -> Metric | None:
+        """The column as a metric of the project's own."""
+        return own_metric(self.text)
+
+    @property
+    def statistic(self) -> Metric | None:
+        """The response time that it names without the word: ``p95``."""
+        return statistic_of_head(self.text) if self.is_unknown else None
+
+    @property
+    def is_derived(self) -> bool:
+        """Tell whether the numbers below are computed from others: ``Improvement (%)``, ``TPS/$``."""
+        if self.meaning is not None or self.named is not None:
+            return False
+        return is_quotient(self.text) or _DERIVED.fullmatch(in_english(self.text)) is not None
+
+    @property
+    def is_note(self) -> bool:
+        words = _words(self.text)
+        return words in _NOTES or _SPREAD.fullmatch(words) is not None
+
+    @property
+    def is_database(self) -> bool:
+        return _words(self.text) in _DATABASES
+
+
+@remembering
+def meaning_of(name: str) -> str | None:
+    """Return the fact that a name over a column stands for, None for one that nobody has agreed on."""
+    words = _words(name)
+    if meaning := _MEANINGS.get(words):
+        return meaning
+    if _THREADS.fullmatch(words):
+        return "threads"
+    if product_of_versions(name):
+        return "version"
+    return "workload" if _WORKLOADS.fullmatch(words) else None
+
+
+def product_of_versions(name: str) -> str | None:
+    """Return the product whose versions stand under a head such as ``PostgreSQL Version``."""
+    words = name.split()
+    if len(words) < 2 or words[-1].casefold() not in {"version", "versions", "release", "releases"}:
+        return None
+    return product_alone(" ".join(words[:-1]))
+
+
+def product_alone(name: str) -> str | None:
+    """Return the product that a head such as ``MySQL`` is, without other words; None for any other."""
+    said = said_by(name)
+    return said.product if said == Said(product=said.product) else None
+
+
+def counts_threads(head: str) -> bool:
+    """Return whether a head such as ``Concurrent clients`` says that thread counts follow."""
+    return _THREADS.fullmatch(_words(head)) is not None
+
+
+def heads_workloads(head: str) -> bool:
+    return meaning_of(head) == "workload"
+
+
+@remembering
+def head_of(text: str) -> ColumnHead:
+    """Return what a name over a column means."""
+    if (meaning := meaning_of(text)) is not None:
+        return ColumnHead(text, meaning)
+    if not HINT.search(text):
+        return ColumnHead(text)
+    named = metric_of_head(text)
+    if named and named.of and _DERIVED.fullmatch(named.of):
+        named = None
+    return ColumnHead(text, named=named, is_declared=is_declaration(text))
+
+
+def heads_of(names: Iterable[str]) -> list[ColumnHead]:
+    return [head_of(name) for name in names]
+
+
+def tell_runs(names: Iterable[str], *, may_name_rows: bool = False) -> bool:
+    """Return whether names can only head a table with a row for each run.
+
+    That is so where there is a metric, and a name of what was measured or the points of a scaling curve. A
+    thread count beside a time is one run's series of intervals. ``may_name_rows`` says that rows of numbers
+    follow: then a metric may have other words beside it, and the first column may be what the rows are
+    called, though nobody knows its name.
+    """
+    names = tuple(names)
+    if is_of_another_format(names) or not HINT.search(" ".join(names)):
+        return False
+    heads = heads_of(names)
+    meanings = {head.meaning for head in heads}
+    named = [head.named for head in heads if head.named and (may_name_rows or not head.named.of)]
+    has_metric = bool(named) or any(head.is_declared for head in heads)
+    has_value = "value" in meanings and not {"metric", "unit"}.isdisjoint(meanings)
+    is_named = not _NAMING.isdisjoint(meanings)
+    is_curve = "threads" in meanings and not any(map(is_of_time, names))
+    is_of_benchmark = any(_OF_BENCHMARKS.fullmatch(one.metric.name) for one in named)
+    names_rows = may_name_rows and len(heads) > 1 and heads[0].is_unknown and not is_of_time(heads[0].text)
+    names_rows = names_rows or any(head.is_database and _words(head.text) != "system" for head in heads)
+    return (has_metric or has_value) and (is_named or is_curve or (names_rows and is_of_benchmark))
+
+
+def is_transposed(names: Sequence[str], labels: Sequence[object]) -> bool:
+    """Return whether metrics stand beside the rows, and what was measured over the columns."""
+    heads = heads_of(map(str, labels))
+    named = [head for head in heads if head.named or head.statistic]
+    is_ranked = len(named) > 1 and len(named) == len(heads)
+    is_measured = (is_ranked or any(head.named for head in named)) and len(named) * 2 > len(heads)
+    is_measured = is_measured or (bool(named) and meaning_of(names[0]) == "metric")
+    over_columns = heads_of(names[1:])
+    return is_measured and (
+        [head.meaning for head in over_columns] == ["value"]
+        or all(head.is_unknown and not head.is_derived for head in over_columns)
+    )
+
+
+def is_of_another_format(names: Iterable[str]) -> bool:
+    """Return whether it is a table of JMH or of the insert benchmark, which other formats read."""
+    words = {name.casefold() for name in names}
+    return not words.isdisjoint({"score", "mean"}) or {"ips", "tag"} <= words or {"ips", "rpq"} <= words
+
+
+def is_of_time(name: str) -> bool:
+    """Return whether the rows below are moments of one run, or the devices of a machine."""
+    words = _words(re.sub(r"\(.{0,200}?\)", "", name))
+    return words in _CLOCKS or words in _DEVICES
+
+
+def _words(name: str) -> str:
+    return " ".join(re.sub(r"[-_]", " ", in_english(name)).casefold().split())
