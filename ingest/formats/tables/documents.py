@@ -5,20 +5,18 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from benchdash.results.readings import HIGHER
 from ingest.formats.cells import is_quantity
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.headings import said_by, said_by_all
 from ingest.formats.outputs import bounded
-from ingest.formats.report import FormatError, ParsedReport, ParsedRun
+from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.entries import RunEntry, distinct_runs, identity, join_metrics
-from ingest.formats.tables.grids import read_grid, refuse_ratios, refuse_relative, says_metric
+from ingest.formats.tables.grids import read_grid, refuse_relative, says_metric
 from ingest.formats.tables.layouts import (
     column_block,
     drawn_table,
     find_in_text,
     fitted,
-    holds_numbers,
     holds_results,
     is_footer,
     is_statement,
@@ -47,9 +45,6 @@ _MEASURED = re.compile(
     r"[qt]ps|ops|/s\b|/op\b|latency|throughput|p9[059]|[0-9]\s?[muµ]s\b|recall|\btime\b", re.IGNORECASE
 )
 _MAX_TITLE_WORDS = 25
-# For scans the scripts that name columns in a block write rows per second instead, in thousands or millions.
-_SCAN_RATE = Metric("scan_rate", unit="rows/s, scaled", direction=HIGHER)
-_SCAN = re.compile(r"scan(?:$|[._ ])", re.IGNORECASE)
 _MAX_NAME_WORDS = 10
 
 
@@ -81,20 +76,17 @@ def unread_tables(
     for block in blocks_within(blocks):
         if block.kind is BlockKind.TABLE and block.line not in read:
             drawn = drawn_table(block, lines)
-            if _MEASURED.search(" ".join(_words_of(drawn))) and not is_of_another_format(drawn.names):
+            texts = [
+                [str(row.cells[at]) for row in drawn.rows if at < len(row.cells)]
+                for at in range(len(drawn.names))
+            ]
+            figures = [
+                [drawn.names[at], *cells] for at, cells in enumerate(texts) if all(map(is_quantity, cells))
+            ]
+            labels = texts[:1] if len(figures) == len(drawn.names) - 1 else []
+            words = " ".join(word for column in [*labels, *figures] for word in column)
+            if _MEASURED.search(words) and not is_of_another_format(drawn.names):
                 yield drawn
-
-
-def _words_of(drawn: Table) -> Iterator[str]:
-    """Yield the words of a table of numbers, of another the names of its columns of figures."""
-    if holds_numbers(drawn.names, drawn.rows):
-        yield from drawn.names
-        yield from (str(cell) for row in drawn.rows for cell in row.cells)
-        return
-    for at, name in enumerate(drawn.names):
-        cells = [str(row.cells[at]) for row in drawn.rows if at < len(row.cells)]
-        if cells and all(map(is_quantity, cells)):
-            yield name
 
 
 def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | None:
@@ -103,28 +95,37 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
     Raise FormatError for a table that cannot be understood. Of several that people wrote, such a one is left
     out with a warning.
     """
-    if block := column_block(lines):
-        return _report_of_one(block, sent)
     blocks = list(blocks_within(document_blocks(lines)))
-    tables = list(_tables(blocks, lines, is_sure=sent is not None))
+    tables = column_block(lines) or list(_tables(blocks, lines, is_sure=sent is not None))
     if not tables:
         return None
-    report = _report_of_one(tables[0], sent) if len(tables) == 1 else _report_of_several(tables, sent)
+    is_one = len({table.line for table in tables}) == 1
+    read: list[tuple[Table, Entries]] = []
+    refused: list[FormatError] = []
+    left_out: list[str] = []
+    for table in tables:
+        try:
+            names_metric = not is_one and says_metric("", (text for _, text in table.titles))
+            read.append((table, _read(table, None if names_metric else sent)))
+        except FormatError as error:
+            if not table.is_published:
+                raise
+            refused.append(error)
+            left_out.append(f"line {error.line or table.line}: the table was left out: {error.message}")
+    if not read:
+        raise refused[0]
+    entries, of_headings = _under_headings(read)
+    told = dict.fromkeys(warning for table, one in read for warning in (*one.warnings, *table.warnings))
     unread = [
         f"line {table.line}: the table under {', '.join(map(repr, table.names[:3]))} was not read: "
         "nothing says what its numbers are"
         for table in unread_tables(blocks, lines, {table.line for table in tables})
     ]
-    return replace(report, warnings=(*report.warnings, *bounded(unread)))
-
-
-# --- one table --------------------------------------------------------------------------------------------
-
-
-def _report_of_one(table: Table, sent: Metric | None) -> ParsedReport:
-    entries = _read(table, sent)
-    runs = distinct_runs(_with_headings(table, entries.entries))
-    return ParsedReport(runs, facts=title_fact(table.titles), warnings=(*entries.warnings, *table.warnings))
+    return ParsedReport(
+        distinct_runs(entries if is_one else join_metrics(entries)),
+        facts=title_fact(tables[0].titles) if is_one else {},
+        warnings=(*of_headings, *bounded(list(told)), *bounded(left_out), *bounded(unread)),
+    )
 
 
 def _read(table: Table, sent: Metric | None) -> Entries:
@@ -136,45 +137,28 @@ def _read(table: Table, sent: Metric | None) -> Entries:
     if tell_runs(table.names, may_name_rows=True) or times_statistics(table.names, table.rows):
         refuse_relative(table.titles)
         found = read_rows(table)
-    elif table.metric and not sent and not says_metric("", (text for _, text in table.titles)):
-        refuse_ratios(table.rows, table.line)
-        found = _read_queries_and_scans(table)
     else:
         found = read_grid(table, sent)
+    told = list(left_out)
     if table.metric:
-        entries = (replace(entry, run=_named_build(entry.run)) for entry in found.entries)
-        found = replace(found, entries=tuple(entries))
-    return replace(found, warnings=(*found.warnings, *left_out))
+        found = replace(found, entries=tuple(map(_with_build, found.entries)))
+        names = {reading.metric for entry in found.entries for reading in entry.run.readings}
+        if table.metric.unit and table.metric.name in names:
+            told += [
+                f"line {row.line}: {str(row.cells[0])[:80]} counts rows, in thousands or millions; "
+                f"kept as {table.metric.name}"
+                for row in table.rows
+            ]
+    return replace(found, warnings=(*found.warnings, *bounded(told)))
 
 
-def _named_build(run: ParsedRun) -> ParsedRun:
-    """Return the run with a column's name that has no version taken for one: ``x.my8044_rel.c8r32``.
+def _with_build(entry: RunEntry) -> RunEntry:
+    """Return the entry with a column's name that has no version taken for one: ``x.my8044_rel.c8r32``.
 
     Which product it is of, its sender says.
     """
-    return run if run.version else replace(run, product=None, version=run.column)
-
-
-def _read_queries_and_scans(table: Table) -> Entries:
-    scans = tuple(row for row in table.rows if _SCAN.match(str(row.cells[0])))
-    queries = tuple(row for row in table.rows if row not in scans)
-    read = [read_grid(replace(table, rows=queries))] if queries or not scans else []
-    if scans:
-        read.append(read_grid(replace(table, rows=scans), _SCAN_RATE))
-    warnings = [
-        f"line {row.line}: {str(row.cells[0])[:80]} counts rows, in thousands or millions; kept as scan_rate"
-        for row in scans
-    ]
-    return Entries(
-        tuple(entry for part in read for entry in part.entries),
-        (*bounded(warnings), *(warning for part in read for warning in part.warnings)),
-    )
-
-
-def _with_headings(table: Table, entries: Sequence[RunEntry]) -> list[RunEntry]:
-    """Return the entries with the workload, product, version and threads that headings name."""
-    said = replace(said_by_all(_names(table)), rest="", settings={})
-    return [replace(entry, run=with_said(entry.run, said)) for entry in entries]
+    run = entry.run
+    return entry if run.version else replace(entry, run=replace(run, product=None, version=run.column))
 
 
 def _names(table: Table) -> list[str]:
@@ -192,32 +176,6 @@ def _without_metric(text: str) -> str:
     for mention in reversed(found):
         english = f"{english[: mention.start]} {english[mention.end :]}"
     return english.strip(" ,:;-()")
-
-
-# --- several tables ---------------------------------------------------------------------------------------
-
-
-def _report_of_several(tables: Sequence[Table], sent: Metric | None) -> ParsedReport:
-    read: list[tuple[Table, Entries]] = []
-    warnings: list[str] = []
-    refused: list[FormatError] = []
-    for table in tables:
-        try:
-            names_metric = says_metric("", (text for _, text in table.titles))
-            read.append((table, _read(table, None if names_metric else sent)))
-        except FormatError as error:
-            if not table.is_published:
-                raise
-            refused.append(error)
-            warnings.append(f"line {error.line or table.line}: the table was left out: {error.message}")
-    if not read:
-        raise refused[0]
-    entries, of_headings = _under_headings(read)
-    runs = distinct_runs(join_metrics(entries))
-    told = [warning for table, one in read for warning in (*one.warnings, *table.warnings)]
-    return ParsedReport(
-        runs, warnings=(*of_headings, *bounded(list(dict.fromkeys(told))), *bounded(warnings))
-    )
 
 
 def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntry], list[str]]:

@@ -239,8 +239,9 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
         are_numbered = all(_NUMBERED_QUERY.fullmatch(str(row.cells[0])) for row in table.rows)
         if metric is None and head.casefold() in _QUERY_HEADS and not (table.titles or are_numbered):
             metric = Metric("qps")
-        if metric is None:
+        if metric is None or (table.metric == metric == Metric("qps") and sent is None):
             refuse_ratios(table.rows, table.line)
+        if metric is None:
             raise FormatError(NOTHING_SAYS, table.line)
         return metric, _name_in(texts, table.line), []
     line, text, mention = found[0]

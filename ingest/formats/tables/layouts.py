@@ -8,12 +8,13 @@ User Threads  Txns/sec  User  System  Idle
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
-from ingest.formats.cells import is_cell, is_missing, is_quantity, quantity, separated_cells
+from benchdash.results.readings import HIGHER
+from ingest.formats.cells import is_cell, is_missing, is_quantity, quantity
 from ingest.formats.documents import DocumentBlock, table_cells
 from ingest.formats.headings import is_count, product_and_version
 from ingest.formats.report import FormatError
@@ -64,6 +65,8 @@ _STATEMENT = re.compile(
     r"\s*(?:[\w./@-]{1,40}(?:[=#-][>#]|>)\s|(?:select|with|show)\s[^|]*\s(?:from|like)\s)", re.IGNORECASE
 )
 _FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
+_SCAN_RATE = Metric("scan_rate", unit="rows/s, scaled", direction=HIGHER)
+_SCAN = re.compile(r"scan(?:$|[._ ])", re.IGNORECASE)
 _NAMED_COLUMN = re.compile(r"\s*(col-[0-9]{1,9})\s*:\s*(\S.*)", re.IGNORECASE)
 _COLUMN_HEAD = re.compile(r"col-[0-9]{1,9}(?:\s+col-[0-9]{1,9})*\s*", re.IGNORECASE)
 
@@ -148,7 +151,7 @@ def _without_empty_end(names: Sequence[str]) -> Sequence[str]:
 class TextTable:
     """A table in text whose first line is known.
 
-    ``split`` parts a line into its cells; with a ``separator`` a cell in quotes may hold several lines.
+    ``split`` parts a line into its cells, which stand between a ``separator`` or else between blanks.
     ``columns`` are the places of the names over a grid.
     """
 
@@ -165,7 +168,11 @@ class TextTable:
         """
         rows: list[TableRow] = []
         after_blank = False
-        for number, cells in self._cells_by_line(lines):
+        for number, line in enumerate(lines[self.index + 1 :], start=self.index + 2):
+            try:
+                cells = self.split(line)
+            except csv.Error as error:
+                raise FormatError(f"the quotes do not fit together: {error}", number) from None
             if not any(cells):
                 after_blank = True
             elif self._ends(lines, number - 1, cells, after_blank=after_blank):
@@ -174,19 +181,6 @@ class TextTable:
                 rows.append(TableRow(number, tuple(cells)))
                 after_blank = False
         return self._table(rows, lines), len(lines)
-
-    def _cells_by_line(self, lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yield number and cells of each line below the names; no cells for blank lines."""
-        first, below = self.index + 2, lines[self.index + 1 :]
-        if self.separator in ("", _BAR):
-            yield from ((number, self.split(line)) for number, line in enumerate(below, start=first))
-            return
-        last = first - 1
-        for number, cells in separated_cells(below, self.separator, first, "the quotes do not fit together:"):
-            if any(not text.strip() for text in below[last - first + 1 : number - first]):
-                yield number, ()
-            last = number
-            yield number, cells
 
     def _ends(self, lines: Sequence[str], index: int, cells: Sequence[str], *, after_blank: bool) -> bool:
         text = lines[index]
@@ -283,27 +277,26 @@ def _find_separated(
             cells = tuple(map(with_point, cells))
         is_row = separator != _BAR or len(cells) == len(names)
         if _heads_results(names, cells, above, is_sure=is_sure and is_row, may_name_rows=is_row):
-            split = _between_bars if separator == _BAR else partial(separated_line, separator=separator)
-            return TextTable(index, names, split, separator)
+            return TextTable(index, names, partial(_separated, separator), separator)
     return None
 
 
 def separated_line(line: str, separator: str) -> tuple[str, ...]:
-    """Return the cells of one line; none where its quotes do not fit together."""
-    if separator not in line:
-        return ()
-    if separator == _BAR:
-        return _between_bars(line)
+    """Return the cells of one line; none where it has no separator, or its quotes do not fit together."""
     try:
-        cells = next(csv.reader([_DECLARATION.sub(r"\1 \2", line)], delimiter=separator, strict=True))
+        return _separated(separator, line) if separator in line else ()
     except csv.Error:
         return ()
-    return tuple(cell.strip() for cell in cells)
 
 
-def _between_bars(line: str) -> tuple[str, ...]:
-    inner = line.strip().removeprefix(_BAR).removesuffix(_BAR)
-    return tuple(cell.strip() for cell in inner.split(_BAR))
+def _separated(separator: str, line: str) -> tuple[str, ...]:
+    """Return the cells of one line. Raise csv.Error where its quotes do not fit together."""
+    if separator == _BAR:
+        inner = line.strip().removeprefix(_BAR).removesuffix(_BAR)
+        return tuple(cell.strip() for cell in inner.split(_BAR))
+    declared = _DECLARATION.sub(r"\1 \2", line) if "[" in line else line
+    reader = csv.reader([declared], delimiter=separator, strict=True, skipinitialspace=True)
+    return tuple(cell.strip() for cell in next(reader, ()))
 
 
 # --- cells parted by blanks ---------------------------------------------------------------------------------
@@ -501,8 +494,8 @@ def _is_corner(line: str) -> bool:
 # --- a block that names the columns, with the name of each row behind its numbers ---------------------------
 
 
-def column_block(lines: Sequence[str]) -> Table | None:
-    """Return the table of a file whose columns are named in a block above, or None.
+def column_block(lines: Sequence[str]) -> Sequence[Table]:
+    """Return the tables of a file whose columns are named in a block above; none of any other file.
 
         col-1 : x.my8043_rel.c8r32
         col-2 : x.my8044_rel.c8r32
@@ -510,10 +503,12 @@ def column_block(lines: Sequence[str]) -> Table | None:
         col-1	col-2
         2870	3013	hot-points_range=100
 
-    The scripts that write it write queries per second. Raise FormatError where the block names other columns.
+    The scripts that write it write queries per second. For scans they write rows per second instead, in
+    thousands or in millions, and do not say which: these are a table of their own. Raise FormatError where
+    the block names other columns.
     """
     if not any(map(_NAMED_COLUMN.fullmatch, lines[:_MAX_LINES_ABOVE])):
-        return None
+        return ()
     head = next((at for at, line in enumerate(lines) if _COLUMN_HEAD.fullmatch(line)), len(lines))
     above = [(number, line.strip()) for number, line in enumerate(lines[:head], start=1) if line.strip()]
     named = [found for _, line in above if (found := _NAMED_COLUMN.fullmatch(line))]
@@ -530,4 +525,8 @@ def column_block(lines: Sequence[str]) -> Table | None:
             rows.append(TableRow(number, (" ".join(label.split()), *cells)))
     names, fitting = trimmed(("", *(meanings[column] for column in columns)), rows)
     titles = tuple((number, line) for number, line in above if not _NAMED_COLUMN.fullmatch(line))
-    return Table(head + 1, names, fitting, titles, metric=Metric("qps"))
+    scans = tuple(row for row in fitting if _SCAN.match(str(row.cells[0])))
+    queries = tuple(row for row in fitting if row not in scans)
+    table = Table(head + 1, names, queries, titles, metric=Metric("qps"))
+    of_scans = [replace(table, rows=scans, metric=_SCAN_RATE)] if scans else []
+    return [table, *of_scans] if queries or not scans else of_scans
