@@ -1,11 +1,10 @@
 import json
-import threading
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection, connections
+from django.db import connection
 from django.test import Client
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -23,6 +22,7 @@ from ingest.models import Companion, RawFile, Upload
 from tests.builders import PASSWORD, make_project, make_token, make_upload, make_user
 from tests.ingest.receiving.test_copies import FORMS
 from tests.ingest.sending import ANOTHER, DRIVERS, FIXTURES, NIGHTS, SAID, SYSBENCH, URL, client_of, send
+from tests.results.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -970,19 +970,7 @@ def test_no_secret_of_an_upload_is_stored_as_a_field(api):
 @pytest.mark.django_db(transaction=True)
 def test_two_identical_uploads_at_the_same_time_are_one(project):
     secret = make_token(project)
-    together = threading.Barrier(4)
-    answers = []
-
-    def upload():
-        together.wait()
-        answers.append(send(client_of(secret), **SAID))
-        connections.close_all()
-
-    threads = [threading.Thread(target=upload) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = at_once(*[lambda: send(client_of(secret), **SAID)] * 4)
     assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert (Upload.objects.count(), RawFile.objects.count(), Run.objects.count()) == (1, 1, 1)

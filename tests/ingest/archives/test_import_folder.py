@@ -12,27 +12,24 @@ from benchdash.regressions.comparison.columns import Selector
 from benchdash.regressions.comparison.version_table import compare
 from benchdash.results.models import Run
 from ingest.models import Copy, Upload
-from tests.builders import make_project
 from tests.ingest.formats.real_files import SHARED
 from tests.ingest.packing import tar_of, zip_of
+from tests.ingest.sending import NIGHTS
 from tests.ingest.small_datum import SMALL_DATUM, import_small_datum, published_rows, published_versions
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("project")]
 
 CONTROL = SHARED.parent / "control"
 SAMPLES = Path(__file__).parents[3] / "ingest/samples"
+REPORT = (NIGHTS / "000/oltp_read_only.txt").read_bytes()
 
 
-def a_report():
-    return (SAMPLES / "watch/nightly/mariadb-10.11.19/000/oltp_read_only.txt").read_bytes()
-
-
-@pytest.mark.django_db
 def test_one_bad_file_does_not_stop_the_rest_and_a_dry_run_stores_nothing(tmp_path, capsys):
-    make_project(slug="p")
     (tmp_path / "10.6.1").mkdir()
-    (tmp_path / "10.6.1/reads.txt").write_bytes(a_report())
+    (tmp_path / "10.6.1/reads.txt").write_bytes(REPORT)
     (tmp_path / "10.6.1/reads.meta.json").write_text(json.dumps({"product": "MariaDB", "threads": 4}))
-    (tmp_path / "10.6.1/cut.txt").write_bytes(a_report()[:700])
-    arguments = ["import_folder", "--project=p", "--pattern={version}/{workload}.txt", "--set=hardware=m1"]
+    (tmp_path / "10.6.1/cut.txt").write_bytes(REPORT[:700])
+    arguments = ["import_folder", "--project=mine", "--pattern={version}/{workload}.txt", "--set=hardware=m1"]
 
     call_command(*arguments, "--dry-run", str(tmp_path))
     assert not Upload.objects.exists()
@@ -49,13 +46,11 @@ def test_one_bad_file_does_not_stop_the_rest_and_a_dry_run_stores_nothing(tmp_pa
     assert "1 known already" in capsys.readouterr().out
 
 
-@pytest.mark.django_db
 def test_a_dry_run_names_what_lies_beside_and_what_is_left_alone(tmp_path, capsys):
-    make_project(slug="p")
-    (tmp_path / "sb.o.reads.dop4").write_bytes(a_report())
+    (tmp_path / "sb.o.reads.dop4").write_bytes(REPORT)
     (tmp_path / "sb.vm.reads.dop4").write_text("no vmstat\n")
     (tmp_path / "README.md").write_text("how it was measured\n")
-    arguments = ["import_folder", "--project=p", "--pattern=sb.o.{workload}.dop{threads}"]
+    arguments = ["import_folder", "--project=mine", "--pattern=sb.o.{workload}.dop{threads}"]
     arguments += ["--companion=sb.vm.{workload}.dop{threads}", "--set=hardware=m1", "--set=product=MariaDB"]
     call_command(*arguments, "--set=version=10.6.1", "--dry-run", str(tmp_path))
     told = capsys.readouterr().out
@@ -78,13 +73,11 @@ def thread_counts_of_two_versions(folder):
     (folder / "README.md").write_text("how it was measured\n")
 
 
-@pytest.mark.django_db
 def test_the_proposed_command_imports_what_was_shown(tmp_path, capsys):
-    make_project(slug="p")
     folder = tmp_path / "of two versions"
     folder.mkdir()
     thread_counts_of_two_versions(folder)
-    call_command("import_folder", "--project=p", "--propose", str(folder))
+    call_command("import_folder", "--project=mine", "--propose", str(folder))
     assert not Upload.objects.exists()
     *told, command = capsys.readouterr().out.splitlines()
     assert told[0] == "file\tproduct\tversion\thardware\tworkload\tthreads"
@@ -107,24 +100,20 @@ def test_the_proposed_command_imports_what_was_shown(tmp_path, capsys):
     ]
 
 
-@pytest.mark.django_db
 def test_without_a_pattern_what_is_missing_is_told_once_and_a_command_proposed(tmp_path, capsys):
-    make_project(slug="p")
     thread_counts_of_two_versions(tmp_path)
     with pytest.raises(CommandError, match="every file was refused"):
-        call_command("import_folder", "--project=p", str(tmp_path))
+        call_command("import_folder", "--project=mine", str(tmp_path))
     captured = capsys.readouterr()
     assert captured.err.count("product, version, hardware and workload are required") == 6
     assert "version is missing in 6 of 7 files" in captured.err
     assert "--pattern 'ma_{version}_RO_{threads}th.sysbench.txt'" in captured.out
 
 
-@pytest.mark.django_db
 def test_an_archive_is_imported_like_a_folder_and_its_bad_files_are_listed_at_the_end(tmp_path, capsys):
-    make_project(slug="p")
-    files = {"10.6.1/reads.txt": a_report(), "10.6.1/cut.txt": a_report()[:700], "../10.6.1/x.txt": b""}
+    files = {"10.6.1/reads.txt": REPORT, "10.6.1/cut.txt": REPORT[:700], "../10.6.1/x.txt": b""}
     (tmp_path / "results").write_bytes(gzip.compress(tar_of(files)))
-    arguments = ["import_folder", "--project=p", "--pattern={version}/{workload}.txt"]
+    arguments = ["import_folder", "--project=mine", "--pattern={version}/{workload}.txt"]
     arguments += ["--set=hardware=m1", "--set=product=MariaDB", str(tmp_path / "results")]
     call_command(*arguments)
     told = capsys.readouterr()
@@ -135,29 +124,24 @@ def test_an_archive_is_imported_like_a_folder_and_its_bad_files_are_listed_at_th
     assert [upload.came_alone for upload in Upload.objects.all()] == [True, True]
 
 
-@pytest.mark.django_db
 def test_only_where_every_file_was_refused_the_command_fails(tmp_path):
-    make_project(slug="p")
-    (tmp_path / "cut.txt").write_bytes(a_report()[:700])
-    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": a_report()}))
+    (tmp_path / "cut.txt").write_bytes(REPORT[:700])
+    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": REPORT}))
     with pytest.raises(CommandError, match="every file was refused"):
-        call_command("import_folder", "--project=p", str(tmp_path))
-    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": a_report()})[:-20])
+        call_command("import_folder", "--project=mine", str(tmp_path))
+    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": REPORT})[:-20])
     with pytest.raises(CommandError, match="is cut or damaged"):
-        call_command("import_folder", "--project=p", str(tmp_path / "results.zip"))
+        call_command("import_folder", "--project=mine", str(tmp_path / "results.zip"))
     with pytest.raises(CommandError, match="is no archive"):
-        call_command("import_folder", "--project=p", str(tmp_path / "cut.txt"))
+        call_command("import_folder", "--project=mine", str(tmp_path / "cut.txt"))
 
 
-@pytest.mark.django_db
 def test_a_pattern_that_fits_nothing_is_said_in_a_sentence(tmp_path):
-    make_project(slug="p")
     with pytest.raises(CommandError, match=r"no file of .* fits the pattern"):
-        call_command("import_folder", "--project=p", "--pattern={version}.txt", str(tmp_path))
+        call_command("import_folder", "--project=mine", "--pattern={version}.txt", str(tmp_path))
 
 
 @pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
-@pytest.mark.django_db
 def test_published_relative_throughput_of_nine_builds_comes_out_of_their_files(tmp_path, capsys):
     """All 231 cells of qps.rel.all.tsv within 0.0101; its author divides rounded figures and cuts."""
     project = import_small_datum(tmp_path)
@@ -179,29 +163,25 @@ def test_published_relative_throughput_of_nine_builds_comes_out_of_their_files(t
         assert ratios[workload] == pytest.approx(cells, abs=0.0101), workload
 
 
-@pytest.mark.django_db
 def test_files_that_fit_the_pattern_of_the_control_are_runs_of_the_control(tmp_path, capsys):
-    make_project(slug="p")
     (tmp_path / "000").mkdir()
     for role in ("control", "test"):
-        (tmp_path / f"000/reads.{role}.1.txt").write_bytes(a_report())
+        (tmp_path / f"000/reads.{role}.1.txt").write_bytes(REPORT)
         meta = {"product": "PostgreSQL", "version": "16.14", "threads": 4, "role": role}
         (tmp_path / f"000/reads.{role}.1.meta.json").write_text(json.dumps(meta))
     arguments = ["--pattern=*/{workload}.*.{repetition}.txt", "--control=**/*.control.*", "--set=hardware=m1"]
-    call_command("import_folder", "--project=p", *arguments, str(tmp_path))
+    call_command("import_folder", "--project=mine", *arguments, str(tmp_path))
     assert "2 imported" in capsys.readouterr().out
     builds = Run.objects.values_list("version__version", "version__build", "workload__name")
     assert sorted(builds) == [("16.14", "", "reads"), ("16.14", "control", "reads")]
     assert not any("role" in warning for run in Run.objects.all() for warning in run.warnings)
 
 
-@pytest.mark.django_db
 def test_forms_of_one_run_in_a_folder_are_counted_as_copies(tmp_path, capsys):
-    make_project(slug="p")
     table = "query\tMariaDB-JDBC-1.1.7\nDO 1\t12026\nSELECT 1\t12774\nSELECT 2\t30804\n"
     (tmp_path / "table.txt").write_text(table)
     (tmp_path / "table.csv").write_text(table.replace("\t", ","))
-    arguments = ["import_folder", "--project=p", "--set=hardware=m1", str(tmp_path)]
+    arguments = ["import_folder", "--project=mine", "--set=hardware=m1", str(tmp_path)]
     call_command(*arguments)
     assert "2 imported, 1 of them copies" in capsys.readouterr().out
     assert Run.objects.count() == 3
@@ -210,27 +190,23 @@ def test_forms_of_one_run_in_a_folder_are_counted_as_copies(tmp_path, capsys):
     assert "another form of upload" in capsys.readouterr().out
 
 
-@pytest.mark.django_db
 def test_a_mapping_says_which_part_of_a_path_means_the_control(tmp_path):
-    make_project(slug="p")
     for role in ("control", "test"):
-        (tmp_path / f"reads.{role}.txt").write_bytes(a_report())
+        (tmp_path / f"reads.{role}.txt").write_bytes(REPORT)
     (tmp_path / "map.json").write_text(json.dumps({"role": {"control": {"control": True}, "test": {}}}))
     arguments = ["--pattern={workload}.{role}.txt", f"--map={tmp_path / 'map.json'}", "--set=hardware=m1"]
     said = ["--set=product=PostgreSQL", "--set=version=16.14"]
-    call_command("import_folder", "--project=p", *arguments, *said, str(tmp_path))
+    call_command("import_folder", "--project=mine", *arguments, *said, str(tmp_path))
     assert sorted(Run.objects.values_list("version__build", "workload__name")) == [
         ("", "reads"),
         ("control", "reads"),
     ]
 
 
-@pytest.mark.django_db
 @pytest.mark.skipif(not CONTROL.is_dir(), reason="the measured nights are not here")
 def test_measured_nights_with_a_control_are_imported_by_a_switch():
-    make_project(slug="p")
     arguments = ["--pattern=00*/{workload}.*.{repetition}.txt", "--control=**/*.control.*"]
-    call_command("import_folder", "--project=p", *arguments, "--set=hardware=m1", str(CONTROL))
+    call_command("import_folder", "--project=mine", *arguments, "--set=hardware=m1", str(CONTROL))
     runs = Run.objects.values_list("version__build", flat=True)
     assert (runs.filter(version__build="control").count(), runs.filter(version__build="").count()) == (60, 60)
     assert not Copy.objects.exists()

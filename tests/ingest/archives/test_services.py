@@ -26,6 +26,7 @@ from tests.builders import make_project, make_token
 from tests.ingest import sending
 from tests.ingest.packing import tar_of, zip_of
 from tests.ingest.sending import NIGHTS, URL, client_of
+from tests.results.concurrency import at_once
 from tests.small_disks import fill, mounted
 from tests.waiting import wait_until
 
@@ -550,13 +551,8 @@ def test_two_workers_at_once_import_an_archive_once(api):
     def work():
         tasks.import_waiting()
         tasks.import_upload(number)
-        connections.close_all()
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, work, work)
     archive = api.get(f"{URL}{number}/").json()
     assert (archive["state"], archive["progress"]) == ("imported", {"done": 20, "total": 20})
     assert (Run.objects.count(), ArchiveFile.objects.count()) == (20, 20)

@@ -17,6 +17,8 @@ from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 from tests.ingest.sending import SYSBENCH, accept
 
+pytestmark = pytest.mark.django_db
+
 FIXTURES = Path(__file__).parents[1] / "fixtures_companions"
 MY_CNF = b"[mysqld]\ninnodb_buffer_pool_size = 512M\n"
 RUN_QUEUE_OF_3 = (
@@ -192,7 +194,6 @@ def test_secrets_in_facts_are_masked():
 # --- attached to a run --------------------------------------------------------------------------------------
 
 
-@pytest.mark.django_db
 def test_a_run_gets_the_samples_the_means_and_what_an_operation_cost():
     companions = files(vm=RUN_QUEUE_OF_3, cpu=fixture("lscpu/text.txt"), notes=b"hello\n")
     stored = attached(make_project(), companions)
@@ -214,7 +215,6 @@ def test_a_run_gets_the_samples_the_means_and_what_an_operation_cost():
     ]
 
 
-@pytest.mark.django_db
 def test_what_was_measured_beside_several_runs_belongs_to_none():
     stored = attached(
         make_project(), files(vm=RUN_QUEUE_OF_3, cpu=fixture("lscpu/text.txt")), result=2 * SYSBENCH
@@ -224,7 +224,6 @@ def test_what_was_measured_beside_several_runs_belongs_to_none():
     assert {run.hardware.facts["cpus"] for run in Run.objects.all()} == {2}
 
 
-@pytest.mark.django_db
 def test_meta_wins_over_companions():
     meta = {
         "hardware": {"cpus": 8, "cpu_model": "Said"},
@@ -237,14 +236,12 @@ def test_meta_wins_over_companions():
     assert run.content.settings == {"innodb_buffer_pool_size": "1G"}
 
 
-@pytest.mark.django_db
 def test_a_broken_companion_does_not_refuse_the_result():
     stored = attached(make_project(), files(broken=b"\0"))
     assert stored.state == "imported"
     assert any("'broken' is kept and was not read" in warning for warning in stored.warnings)
 
 
-@pytest.mark.django_db
 def test_an_upload_shows_as_what_its_companions_were_read(client):
     project = make_project(public=True)
     stored = attached(project, files(vm=RUN_QUEUE_OF_3, notes=b"hello\n"))
@@ -255,7 +252,6 @@ def test_an_upload_shows_as_what_its_companions_were_read(client):
     assert [one["format"] for one in answer["companions"]] == ["vmstat", ""]
 
 
-@pytest.mark.django_db
 def test_samples_with_a_time_of_day_are_laid_on_the_time_of_the_run():
     companions = files(stamped=fixture("vmstat/time-stamps.txt"), plain=fixture("vmstat/plain.txt"))
     said = {"started_at": "2026-11-20T19:54:54Z"}
@@ -266,7 +262,6 @@ def test_samples_with_a_time_of_day_are_laid_on_the_time_of_the_run():
     assert plain.columns[0] == "sample"
 
 
-@pytest.mark.django_db
 def test_where_nobody_says_when_a_run_began_samples_keep_their_own_time():
     attached(make_project(), files(stamped=fixture("vmstat/time-stamps.txt")))
     samples = IntervalSamples.objects.get(source="vmstat")

@@ -1,12 +1,11 @@
 """One measurement in several forms is one run, whatever becomes of its files."""
 
 import itertools
-import threading
+from functools import partial
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
 
 from benchdash.accounts.access import NOBODY
 from benchdash.results import corrections
@@ -20,6 +19,7 @@ from ingest.receiving.reception import receive, receive_one
 from ingest.receiving.reimports import reimport
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
+from tests.results.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -291,20 +291,8 @@ def test_large_forms_that_a_job_imports_are_one_run(project, settings):
 @pytest.mark.parametrize("attempt", range(3))
 def test_forms_that_come_at_the_same_time_are_one_run(attempt):
     project = make_project()
-    together = threading.Barrier(len(FORMS))
-    uploads = {}
-
-    def work(form):
-        together.wait()
-        uploads[form] = send(project, FORMS[form])
-        connections.close_all()
-
-    threads = [threading.Thread(target=work, args=[form]) for form in FORMS]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    json, *_ = at_once(*(partial(send, project, data) for data in FORMS.values()))
     tasks.import_waiting()
-    assert Run.objects.get().upload_id == uploads["json"].pk
+    assert Run.objects.get().upload_id == json.pk
     assert Copy.objects.count() == 2
     assert set(Upload.objects.values_list("state", flat=True)) == {"imported"}

@@ -1,4 +1,5 @@
 import threading
+from functools import partial
 
 import pytest
 from django.db import connections, transaction
@@ -17,6 +18,7 @@ from ingest.receiving.arrivals import CompanionFile
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 from tests.ingest.sending import SYSBENCH, accept
+from tests.results.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -299,20 +301,8 @@ def test_a_crash_in_the_middle_of_an_import_leaves_the_upload_waiting(everything
 @pytest.mark.django_db(transaction=True)
 def test_many_workers_at_once_import_an_upload_once(everything_is_large):
     upload = accept(make_project()).upload
-    together = threading.Barrier(4)
-
-    def work():
-        together.wait()
-        tasks.import_upload(upload.pk)
-        connections.close_all()
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[partial(tasks.import_upload, upload.pk)] * 4)
     assert (state_of(upload), Run.objects.count(), Measurement.objects.count()) == ("imported", 1, 17)
-    assert {"version": len(set(Run.objects.values_list("version", flat=True)))} == {"version": 1}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -325,22 +315,15 @@ def test_a_real_worker_imports_a_large_file(worker, everything_is_large):
 @pytest.mark.django_db(transaction=True)
 def test_uploads_of_the_same_companions_in_another_order_do_not_deadlock():
     project = make_project()
-    together = threading.Barrier(2)
     files = [RawData(b"a" * 100), RawData(b"b" * 100)]
 
     def work(order):
-        together.wait()
         for n in range(10):
             companions = [
                 CompanionFile(Companion.Kind.OTHER, "x", RawData(b"%d" % n + f.source)) for f in order
             ]
             accept(project, companions=companions, notes=f"{n} {order is files}")
-        connections.close_all()
 
-    threads = [threading.Thread(target=work, args=(order,)) for order in (files, files[::-1])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(partial(work, files), partial(work, files[::-1]))
     assert Upload.objects.filter(state="imported").count() == 20
     assert RawFile.objects.count() == 21

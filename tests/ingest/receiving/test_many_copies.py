@@ -1,16 +1,17 @@
 """Copies are looked for among thousands of runs of one workload and version, whatever the history holds."""
 
-import threading
 import tracemalloc
+from functools import partial
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.results.models import Run
 from tests.builders import make_token
 from tests.ingest.receiving.test_copies import FORMS, SAID
 from tests.ingest.sending import client_of, send
+from tests.results.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -117,18 +118,6 @@ def test_the_same_few_digits_many_times_prove_no_more_than_once(post, project):
 @pytest.mark.django_db(transaction=True)
 def test_forms_that_clients_send_at_the_same_time_are_one_run_among_many(project, post):
     post(table(exact(200)))
-    forms = [FORMS["json"], FORMS["csv"], FORMS["scsv"]]
-    together = threading.Barrier(len(forms))
-
-    def work(data):
-        client = client_of(make_token(project, name="racer"))
-        together.wait()
-        _post(client, data)
-        connections.close_all()
-
-    threads = [threading.Thread(target=work, args=[data]) for data in forms]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    racers = [client_of(make_token(project, name="racer")) for _ in FORMS]
+    at_once(*(partial(_post, *one) for one in zip(racers, FORMS.values(), strict=True)))
     assert Run.objects.filter(project=project).exclude(workload__name="scan").count() == 1
