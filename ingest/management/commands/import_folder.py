@@ -36,8 +36,7 @@ from ingest.queries import RunSummary, holders_of, known_names
 
 _SHOWN_RUNS = 5
 _MAX_ROWS = 20
-# Files that are other forms of runs that are there.
-COPIES = "of them copies"
+_AT_ONCE = 100
 
 
 class Command(BaseCommand):
@@ -99,8 +98,11 @@ class Command(BaseCommand):
                 file_set = FileSet(container, rules, received_at=timezone.now())
                 if not file_set.plan.files and not container.refused:
                     raise CommandError(f"no file of {options['folder']} fits the pattern {pattern!r}")
-                run = self._try if options["dry_run"] else self._import
-                counts, missing = run(project, file_set)
+                if options["dry_run"]:
+                    outcomes = self._try(project, file_set)
+                else:
+                    outcomes = self._import(project, file_set)
+                missing = [one.missing for one in outcomes if one.state != IGNORED]
                 for told in missing_in_words(missing) if any(missing) else ():
                     self.stderr.write(told)
                 if any(missing) and not options["pattern"]:
@@ -109,8 +111,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         for warning in [*rules.warnings(), *container.warnings]:
             self.stderr.write(warning)
-        self.stdout.write(", ".join(f"{number} {what}" for what, number in counts.items() if number))
-        if counts[REFUSED] and not set(+counts) - {REFUSED, IGNORED}:
+        counts = Counter(one.state for one in outcomes)
+        copies = _copies(outcomes)
+        ends = [f"{number} {what}" for what, number in counts.items()]
+        self.stdout.write(", ".join([*ends, *([f"{copies} of them copies"] if copies else [])]))
+        if counts[REFUSED] and not counts.keys() - {REFUSED, IGNORED}:
             raise CommandError("every file was refused")
 
     def _propose(self, project: Project, container: Container, options: Mapping[str, Any]) -> None:
@@ -147,14 +152,12 @@ class Command(BaseCommand):
         self.stdout.write("these are guesses; to import so, correct what is wrong in this command:")
         self.stdout.write(_command(shown, options))
 
-    def _try(self, project: Project, file_set: FileSet) -> tuple[Counter[str], list[Sequence[str]]]:
-        counts: Counter[str] = Counter()
-        missing: list[Sequence[str]] = []
+    def _try(self, project: Project, file_set: FileSet) -> list[Tried]:
+        outcomes = []
         for tried in (*try_out(project, file_set), *file_set.left_aside()):
-            counts[tried.state] += 1
             self._tell(tried)
-            missing += [] if tried.state == IGNORED else [tried.missing]
-        return counts, missing
+            outcomes.append(tried)
+        return outcomes
 
     def _tell(self, tried: Tried) -> None:
         if tried.state == IGNORED:
@@ -171,33 +174,27 @@ class Command(BaseCommand):
         for warning in tried.warnings:
             self.stdout.write(f"  {warning}")
 
-    def _import(self, project: Project, file_set: FileSet) -> tuple[Counter[str], list[Sequence[str]]]:
-        refused = [tried for tried in file_set.left_aside() if tried.state == REFUSED]
-        counts = Counter({REFUSED: len(refused), IGNORED: len(file_set.plan.ignored)})
-        troubles = [(one.path, one.errors) for one in refused]
-        uploads: list[list[int]] = []
-        missing: list[Sequence[str]] = []
-        starts_are_known = True
-        done, total = 0, len(file_set.plan.files)
+    def _import(self, project: Project, file_set: FileSet) -> list[Tried]:
+        outcomes: list[Tried] = []
+        total = len(file_set.plan.files)
         for batch in batches(file_set, file_set.plan.files):
-            all_taken = take(project, batch, by=NOBODY)
-            uploads.append([taken.upload.pk for taken in all_taken if taken.upload])
-            missing += [taken.missing for taken in all_taken]
-            for taken in all_taken:
-                starts_are_known &= not (taken.upload and START_UNKNOWN in taken.upload.warnings)
-                counts[taken.state] += 1
-                if taken.errors:
-                    troubles.append((taken.path, taken.errors))
-            done += len(batch)
-            self.stdout.write(f"{done} of {total} files, {100 * done // total} %")
+            outcomes += take(project, batch, by=NOBODY)
+            self.stdout.write(f"{len(outcomes)} of {total} files, {100 * len(outcomes) // total} %")
             self.stdout.flush()
-        for path, errors in troubles:
-            self.stderr.write(f"{path}: {'; '.join(map(error_in_words, errors))}")
-        if not starts_are_known:
+        outcomes += file_set.left_aside()
+        for one in outcomes:
+            if one.errors:
+                self.stderr.write(f"{one.path}: {'; '.join(map(error_in_words, one.errors))}")
+        if any(one.upload and START_UNKNOWN in one.upload.warnings for one in outcomes):
             self.stderr.write(START_UNKNOWN)
         refresh_statistics()
-        counts[COPIES] = sum(len(holders_of(of_batch)) for of_batch in uploads)
-        return counts, missing
+        return outcomes
+
+
+def _copies(outcomes: Sequence[Tried]) -> int:
+    """Count the files that are other forms of runs that are there."""
+    ids = [one.upload.pk for one in outcomes if one.upload]
+    return sum(len(holders_of(ids[at : at + _AT_ONCE])) for at in range(0, len(ids), _AT_ONCE))
 
 
 @contextmanager
