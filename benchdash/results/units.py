@@ -1,22 +1,26 @@
 """Units of one kind in other sizes: ``us/op`` and ``ns/op``, ``GB`` and ``MB``, ``ops/ms`` and ``ops/s``."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-_TIMES: Final = {
-    **dict.fromkeys(("ns", "nanoseconds"), 1.0),
-    **dict.fromkeys(("us", "µs", "μs", "usec", "microseconds"), 1e3),
-    **dict.fromkeys(("ms", "msec", "milliseconds"), 1e6),
-    **dict.fromkeys(("s", "sec", "seconds"), 1e9),
-    **dict.fromkeys(("min", "minutes"), 60e9),
-    **dict.fromkeys(("h", "hr", "hours"), 3600e9),
+NANOSECONDS: Final = {
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanosecond", "nanoseconds"), 1),
+    **dict.fromkeys(("us", "µs", "μs", "usec", "usecs", "microsecond", "microseconds"), 1000),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), 1000**2),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1000**3),
+    **dict.fromkeys(("min", "minute", "minutes"), 60 * 1000**3),
+    **dict.fromkeys(("h", "hr", "hour", "hours"), 3600 * 1000**3),
+    "day": 86400 * 1000**3,
 }
+"""The words for units of time, with the nanoseconds that each is."""
+
 _SIZES: Final = {
     **dict.fromkeys(("b", "byte", "bytes"), 1.0),
     **{f"{prefix}b": 1000.0**power for power, prefix in enumerate("kmgtp", 1)},
     **{f"{prefix}ib": 1024.0**power for power, prefix in enumerate("kmgtp", 1)},
 }
-_KINDS: Final = (_TIMES, _SIZES)
+_KINDS: Final[tuple[Mapping[str, float], ...]] = (NANOSECONDS, _SIZES)
 
 
 @lru_cache(maxsize=1024)

@@ -53,7 +53,7 @@ _INCOMPLETE_TEXTS = (
     IncompleteText(
         "dtrace",
         r"^dtrace: |^CPU +ID +FUNCTION:NAME",
-        "no distribution is in it; let the script print quantize() of the times, or each time as a number",
+        "no distribution is in it; let the script print quantize() of the times",
     ),
     IncompleteText(
         "hammerdb",

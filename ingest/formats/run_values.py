@@ -10,6 +10,7 @@ from itertools import pairwise
 from sys import intern
 
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction, Reading, known_metric, reading
+from benchdash.results.units import NANOSECONDS
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
 from ingest.formats.outputs import (
     MAX_THREADS,
@@ -41,10 +42,8 @@ _FLAG = re.compile(r"(-[A-Za-z])([0-9]{1,9})|(--?[\w.-]{1,60})=(.*)")
 
 _NUMBER = re.compile(r"([0-9]{1,19}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2})?)\s?([A-Za-zµμ/%]{0,8})")
 _DURATION_PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(h|ms|m|s|ns|us|µs|μs)")
-_MICRO = dict.fromkeys(("us", "µs", "μs", "usec"), "1e-3")
-_MS = {"ns": "1e-6", **_MICRO, "ms": "1", "msec": "1", "m": "60000", "min": "60000", "h": "3600000"} | (
-    dict.fromkeys(("s", "sec", "secs", "seconds"), "1000")
-)
+# Durations of Go have ``m`` for minutes.
+_TIMES = {**NANOSECONDS, "m": NANOSECONDS["min"]}
 _COUNTS = {"": "1", "k": "1e3", "K": "1e3", "M": "1e6", "G": "1e9"}
 _KIB = "0.0009765625"
 _MIB = {
@@ -58,13 +57,13 @@ _MIB = {
 }
 # How much one of a printed unit is, in the unit of the metric; decimal, so that digits stay as printed.
 _SCALES: Mapping[str, Mapping[str, str]] = {
-    "ms": _MS,
-    "s": {unit: f"{ms}e-3" if "e" not in ms else f"1e{int(ms[2:]) - 3}" for unit, ms in _MS.items()},
+    "ms": {unit: f"{nanoseconds}e-6" for unit, nanoseconds in _TIMES.items()},
+    "s": {unit: f"{nanoseconds}e-9" for unit, nanoseconds in _TIMES.items()},
     "1/s": _COUNTS,
     "1/min": _COUNTS,
     "MiB/s": _MIB,
     "%": {"%": "1", "": "1"},
-    "ns/op": {"ns/op": "1", "ns": "1", "us": "1e3", "ms": "1e6", "s": "1e9"},
+    "ns/op": {"ns/op": "1", **{unit: str(nanoseconds) for unit, nanoseconds in NANOSECONDS.items()}},
 }
 _DIRECTIONS: Mapping[str, Direction] = {"higher": HIGHER, "lower": LOWER, "": UNKNOWN}
 _IN_ORDER = ("latency_min", "latency_avg", "latency_max")

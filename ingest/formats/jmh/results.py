@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from benchdash.results.readings import HIGHER, LOWER, Direction, Reading, percentile_metric
+from benchdash.results.units import NANOSECONDS
 from ingest.formats.limits import remembering
 from ingest.formats.report import Fact, Intervals, ParsedReport, ParsedRun
 from ingest.masking import mask_text
@@ -34,15 +35,6 @@ Row = tuple[float | None, ...]
 # Far beyond any measurement, and products of two such numbers are still finite.
 _MAX_NUMBER = 1e100
 
-_NANOSECONDS = {
-    **dict.fromkeys(("ns", "nsec"), 1.0),
-    **dict.fromkeys(("us", "usec", "µs", "μs"), 1e3),
-    **dict.fromkeys(("ms", "msec"), 1e6),
-    **dict.fromkeys(("s", "sec"), 1e9),
-    **dict.fromkeys(("min",), 60e9),
-    **dict.fromkeys(("hr", "h", "hour"), 3600e9),
-    **dict.fromkeys(("day",), 86400e9),
-}
 _OPERATIONS = re.compile(r"(?P<scale>[kKMG]?)ops?")
 _THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 # Old JMH puts a sign before what a profiler measured and before percentiles: @, later a middle dot. The dot
@@ -123,10 +115,10 @@ def scale_of(unit: str) -> UnitScale | None:
     """
     left, _, right = unit.partition("/")
     operations = _OPERATIONS.fullmatch(left)
-    if operations and right in _NANOSECONDS:
-        return UnitScale("ops/s", HIGHER, _THOUSANDS[operations["scale"].lower()] * 1e9 / _NANOSECONDS[right])
-    if right == "op" and left in _NANOSECONDS:
-        return UnitScale("ns/op", LOWER, _NANOSECONDS[left])
+    if operations and right in NANOSECONDS:
+        return UnitScale("ops/s", HIGHER, _THOUSANDS[operations["scale"].lower()] * 1e9 / NANOSECONDS[right])
+    if right == "op" and left in NANOSECONDS:
+        return UnitScale("ns/op", LOWER, float(NANOSECONDS[left]))
     return None
 
 
