@@ -140,11 +140,8 @@ class Columns:
     def with_role(self, role: ColumnRole) -> list[TableColumn]:
         return [column for column in self.all if column.role is role]
 
-    def fact(self, meaning: str) -> TableColumn | None:
-        return self._facts.get(meaning)
-
     @cached_property
-    def _facts(self) -> dict[str, TableColumn]:
+    def facts(self) -> dict[str, TableColumn]:
         """The first column of each fact; every row is asked for all of them."""
         return {one.fact: one for one in reversed(self.all) if one.role is ColumnRole.FACT}
 

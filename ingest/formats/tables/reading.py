@@ -80,7 +80,7 @@ def read_columns(table: Table, columns: Columns) -> Entries:
     remarks = [*columns.warnings, *reading.remarks()]
     if any(entry.run.started_at and entry.run.started_at.tzinfo is None for entry in entries):
         remarks.append("the times have no offset; they are taken as UTC")
-    if columns.fact("value"):
+    if "value" in columns.facts:
         entries = join_metrics(entries)
     return Entries(tuple(map(_in_utc, entries)), (*remarks, *bounded(reading.warnings)))
 
@@ -96,7 +96,7 @@ class _Reading:
     with_remark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     missing: list[tuple[int, str]] = field(default_factory=list)
-    configuring: tuple[TableColumn, ...] = ()
+    beside: tuple[TableColumn, ...] = ()
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
 
@@ -107,10 +107,11 @@ class _Reading:
         # A figure of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
             self._parts.pop(("", None), None)
-        self.configuring = tuple(
+        roles = (ColumnRole.TEXT, ColumnRole.SETTING, ColumnRole.NOTE)
+        self.beside = tuple(
             column
             for column in self.columns.all
-            if column.fact == "configuration" or column.role in (ColumnRole.TEXT, ColumnRole.SETTING)
+            if column.role in roles or column.fact in {"configuration", "count", "seconds"}
         )
         self.constant = frozenset(
             column.index
@@ -174,15 +175,13 @@ class _Reading:
         part = columns[0] if columns else None
         if error or (not readings and len(self.warnings) == told):
             is_part = part is not None and (part.of or part.threads is not None)
-            place = f" for {cells.label} and {part.name}" if part and is_part else ""
+            names = (cells.row.cells[one.index] for one in self.columns.all if one.role in NAMING_ROLES)
+            label = next((str(name) for name in names if not is_empty(name)), f"line {cells.line}")
+            place = f" for {label} and {part.name}" if part and is_part else ""
             what = f"error {error[:200]!r}" if error else f"no value{place}"
             self.warnings.append(f"line {cells.line}: {what}{'' if readings else '; left out'}")
         if readings:
             yield RunEntry(cells.line, cells.run(readings, part))
-
-    def remember_own(self, metric: Metric, printed: str) -> None:
-        """Note a metric that a row names beside its value, to tell its sender of it once."""
-        self.own.setdefault(printed, metric)
 
     def number(self, cell: Cell, line: int) -> float:
         """Return the number of a cell. Raise FormatError for anything else."""
@@ -198,37 +197,19 @@ class _Reading:
         return found.value
 
 
-@dataclass(frozen=True, slots=True)
 class _RowCells:
-    """A row with what its columns mean."""
+    """A row with what its columns mean: ``facts`` are the cells of those that hold something."""
 
-    reading: _Reading
-    row: TableRow
-
-    @property
-    def line(self) -> int:
-        return self.row.line
-
-    @property
-    def columns(self) -> Columns:
-        return self.reading.columns
-
-    @property
-    def label(self) -> str:
-        """The cells that name the row, for a message."""
-        named = [column for column in self.columns.all if column.role in NAMING_ROLES]
-        cells = (str(cell) for column in named if (cell := self._cell(column)) is not None)
-        return next(cells, f"line {self.line}")
+    def __init__(self, reading: _Reading, row: TableRow) -> None:
+        self.reading, self.row, self.line, self.columns = reading, row, row.line, reading.columns
+        cells = ((fact, self._cell(column)) for fact, column in self.columns.facts.items())
+        self.facts = {fact: cell for fact, cell in cells if cell is not None}
 
     def text(self, meaning: str) -> str | None:
-        cell = self.fact(meaning)
+        cell = self.facts.get(meaning)
         return None if cell is None else " ".join(str(cell).split())
 
-    def fact(self, meaning: str) -> Cell:
-        column = self.columns.fact(meaning)
-        return None if column is None else self._cell(column)
-
-    def _cell(self, column: TableColumn) -> Cell:
+    def _cell(self, column: TableColumn) -> str | float | None:
         cell = self.row.cells[column.index]
         return None if is_empty(cell) else cell
 
@@ -247,7 +228,7 @@ class _RowCells:
                 metric = self._in_its_unit(metric, unit)
             if (one := self._reading(metric, cell)) is not None:
                 found.append(one)
-        if (value := self.fact("value")) is not None:
+        if (value := self.facts.get("value")) is not None:
             metric = self._named_metric()
             found.append(metric.reading(self._most_exact(metric, value), self.line))
         # A row without any figure has a warning of its own.
@@ -258,7 +239,12 @@ class _RowCells:
         """Return the reading of a cell in its own unit; None for one that is left out with a warning."""
         try:
             found = quantity(cell) if isinstance(cell, str) and not is_number(cell) else None
-            if found is not None and found.unit and not _is_unit_of(found.unit, metric):
+            is_plain = metric.multiplier == metric.divisor
+            if (
+                found
+                and found.unit
+                and (not is_plain or found.unit.casefold() != metric.normal_unit.casefold())
+            ):
                 metric = metric.in_unit(found.unit, self.line)
             return metric.reading(self._most_exact(metric, cell), self.line)
         except FormatError as error:
@@ -279,7 +265,7 @@ class _RowCells:
         name, unit = self.text("metric"), self.text("unit")
         metric = metric_named(name or unit or "")
         if metric is None and name and (metric := own_metric(name)) is not None:
-            self.reading.remember_own(metric.in_unit(unit, self.line) if unit else metric, name)
+            self.reading.own.setdefault(name, metric.in_unit(unit, self.line) if unit else metric)
         if metric is None:
             raise FormatError(
                 f"{(name or unit or '')[:40]!r} is not a metric such as tps, qps or latency_p95", self.line
@@ -299,7 +285,7 @@ class _RowCells:
         return rate if abs(rate - printed) <= rounding else printed
 
     def _number(self, meaning: str) -> float | None:
-        cell = self.fact(meaning)
+        cell = self.facts.get(meaning)
         return None if cell is None else self.reading.number(cell, self.line)
 
     # --- the run ------------------------------------------------------------------------------------------
@@ -308,10 +294,10 @@ class _RowCells:
         """Return the run that these readings belong to, as the row and the head above them say."""
         product, version = self.text("product"), self.text("version")
         server = self.text("server")
-        if not self.columns.fact("product"):
+        if "product" not in self.columns.facts:
             product, server = server, None
         column = "-".join(part for part in (product, version) if part) or self.text("workload")
-        head = self.columns.fact("version")
+        head = self.columns.facts.get("version")
         of_head = (product_of_versions(head.name) or product_alone(head.name)) if head else None
         if version and product is None and (named := of_head):
             said = said_by(version)
@@ -322,7 +308,7 @@ class _RowCells:
             product, version = product or (named if alone else None), alone or version
         elif product:
             product, version = product_and_version(product)
-        configuration = self._configuration()
+        configuration, settings, options = self._beside()
         run = ParsedRun(
             readings,
             column=column,
@@ -336,8 +322,8 @@ class _RowCells:
             repetition=self._whole_number("repetition"),
             started_at=self._started_at(),
             duration_s=self._number("seconds"),
-            options=self._options(),
-            settings=self._settings(),
+            options=options,
+            settings=settings,
         )
         if part is None:
             return run
@@ -345,46 +331,41 @@ class _RowCells:
             run = replace(run, threads=part.threads)
         return _with_part(run, part) if part.of else run
 
-    def _configuration(self) -> str | None:
-        """Join texts without another meaning and settings, in their order: ``tcp, unprepared, pool=8``."""
-        parts = []
-        for column in self.reading.configuring:
-            cell = self.row.cells[column.index]
-            text = "" if cell is None else " ".join(str(cell).split())
-            if not text or (is_empty(cell) and text.casefold() not in {"none", "/"}):
+    def _beside(self) -> tuple[str | None, dict[str, str], dict[str, Fact]]:
+        """Return the configuration, settings of the server and options that the other columns tell of.
+
+        Texts and settings that differ between the rows are the configuration: ``tcp, unprepared, pool=8``.
+        """
+        parts: list[str] = []
+        settings: dict[str, str] = {}
+        options: dict[str, Fact] = {}
+        for column in self.reading.beside:
+            name, cell = column.name, self._cell(column)
+            text = " ".join(str(self.row.cells[column.index] or "").split())
+            is_text = column.role is ColumnRole.TEXT
+            varies = column.role is ColumnRole.SETTING and column.index not in self.reading.constant
+            is_switch = text.casefold() in _SWITCHES
+            if text.casefold() in {"none", "/"} or (cell is not None and text):
+                is_name = is_text and quantity(text) is None and not is_switch
+                if column.fact == "configuration" or is_name:
+                    parts.append(text)
+                elif is_text or varies:
+                    parts.append(f"{name}={text}")
+            if cell is None:
                 continue
-            is_name = quantity(text) is None and text.casefold() not in _SWITCHES
-            if column.fact == "configuration" or (column.role is ColumnRole.TEXT and is_name):
-                parts.append(text)
-            elif column.role is ColumnRole.TEXT or self._varies(column):
-                parts.append(f"{column.name}={text}")
-        return ", ".join(parts) or None
-
-    def _settings(self) -> dict[str, str]:
-        """Return the settings of a server that differ between the rows, by names such as servers have."""
-        cells = (
-            (one, self._cell(one)) for one in self.reading.configuring if _SETTING_NAME.fullmatch(one.name)
-        )
-        return {
-            column.name: str(cell)
-            for column, cell in cells
-            if cell is not None
-            and (
-                self._varies(column)
-                or (
-                    column.role is ColumnRole.TEXT
-                    and (str(cell).casefold() in _SWITCHES or column.name.casefold().startswith(_OF_SERVERS))
-                )
-            )
-        }
-
-    def _varies(self, column: TableColumn) -> bool:
-        """Return whether a setting differs between the rows."""
-        reading = self.reading
-        return column.role is ColumnRole.SETTING and column.index not in reading.constant
+            of_server = is_text and (is_switch or name.casefold().startswith(_OF_SERVERS))
+            if _SETTING_NAME.fullmatch(name) and (varies or of_server):
+                settings[name] = str(cell)
+            if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
+                options[name] = self._plain(cell)
+            elif column.role is ColumnRole.NOTE:
+                plain = self._plain(cell)
+                # A count is no option of the workload; options are whole numbers and texts.
+                options[name] = plain if isinstance(plain, str) else float(plain)
+        return ", ".join(parts) or None, settings, options
 
     def _whole_number(self, meaning: str) -> int | None:
-        cell = self.fact(meaning)
+        cell = self.facts.get(meaning)
         if cell is None:
             return None
         found = quantity(cell) if isinstance(cell, str) else None
@@ -402,20 +383,6 @@ class _RowCells:
             raise FormatError(
                 f"{text[:40]!r} is not a time such as 2026-11-20T15:37:30Z", self.line
             ) from None
-
-    def _options(self) -> dict[str, Fact]:
-        """Return what stays with the run: what is noted as floats or texts, constant settings as they are."""
-        options: dict[str, Fact] = {}
-        for column in self.columns.all:
-            if column.role is ColumnRole.VALUE or (cell := self._cell(column)) is None:
-                continue
-            if column.fact in {"count", "seconds"} or column.index in self.reading.constant:
-                options[column.name] = self._plain(cell)
-            elif column.role is ColumnRole.NOTE:
-                plain = self._plain(cell)
-                # A count is no option of the workload; options are whole numbers and texts.
-                options[column.name] = plain if isinstance(plain, str) else float(plain)
-        return options
 
     def _plain(self, cell: str | float) -> str | int | float:
         if isinstance(cell, str) and ((found := quantity(cell)) is None or found.unit or found.sign):
@@ -485,10 +452,6 @@ def with_said(run: ParsedRun, said: Said) -> ParsedRun:
         configuration=", ".join(configuration) or None,
         settings=whole.settings,
     )
-
-
-def _is_unit_of(unit: str, metric: Metric) -> bool:
-    return unit.casefold() == metric.normal_unit.casefold() and metric.multiplier == metric.divisor
 
 
 def _comparable(cell: Cell) -> object:
