@@ -300,12 +300,9 @@ def metric_named(head: str) -> Metric | None:
     name = name.strip()
     if known_metric(name) and not unit:
         return Metric(name)
-    if name.startswith("latency_") and known_metric(name) and unit.rstrip(")") in _TIMES:
-        return Metric(name).in_unit(unit.rstrip(")"), line=1)
-    if rate := _OTHER_RATES.get(" ".join(text.casefold().replace("_", " ").split())):
-        return Metric(rate)
-    if text == "OPS":
-        return Metric("ops_per_s")
+    rate = _OTHER_RATES.get(" ".join(text.casefold().replace("_", " ").split()))
+    if rate or text == "OPS":
+        return Metric(rate or "ops_per_s")
     if name in _THROUGHPUT_NAMES and (own := own_metric(text)):
         # Throughput (req/s) is a rate that is known; in MB/s, or without a unit, it is one of the project.
         known = metric_named(own.unit) if own.unit and own.direction == UNKNOWN else None
@@ -334,14 +331,8 @@ def _time_in_words(head: str) -> "MetricHead | None":
     statistics = [word for word in words if _BARE_STATISTIC.fullmatch(word)]
     units = [word for word in words if word in _TIMES]
     others = [word for word in words if word not in _TIMES and word not in statistics and word != "in"]
-    if (
-        len(statistics) != 1
-        or len(units) > 1
-        or not (units or others)
-        or not _LATENCY_WORDS.issuperset(others)
-    ):
-        return None
-    if others in (["time"], ["times"]):
+    are_times = _LATENCY_WORDS.issuperset(others) and others not in (["time"], ["times"])
+    if len(statistics) != 1 or len(units) > 1 or not (units or others) or not are_times:
         return None
     metric = Metric(_statistic(statistics[0]))
     return MetricHead(metric.in_unit(units[0], line=1) if units else metric, lacks_unit=not units)
@@ -367,29 +358,30 @@ def metric_of_head(head: str) -> MetricHead | None:
         return MetricHead(metric)
     if time := _time_in_words(text):
         return time
-    found = list(mentions(text))
-    if not found:
-        return _statistic_beside(text)
+    in_full = list(mentions(text))
+    found = in_full or _statistic_beside(text)
     if len(found) != 1 or _QUOTIENT.match(text[found[0].end :]):
         return None
     (mention,) = found
-    before, after = text[: mention.start], text[mention.end :]
-    of = " ".join(filter(None, (_words_beside(before), _words_beside(after))))
+    beside = map(_words_beside, (text[: mention.start], text[mention.end :]))
+    of = " ".join(words for words in beside if words)
+    # Without the word, a statistic is of times where it has their unit, or stands beside the name of a run.
+    said = said_by(of)
+    if not in_full and mention.lacks_unit and not (said.version or said.product or said.workload):
+        return None
     return MetricHead(mention.metric, of, mention.lacks_unit)
 
 
-def _statistic_beside(text: str) -> MetricHead | None:
-    """Return the response time that a head names with its unit, or beside a version, product or workload."""
+def _statistic_beside(text: str) -> list[Mention]:
+    """Return the response time that a head names without the word, beside other words."""
     found = _STATISTIC_BESIDE.search(text)
-    if found is None or _BARE_STATISTIC.fullmatch(text):
-        return None
-    of = " ".join(filter(None, (_words_beside(text[: found.start()]), _words_beside(text[found.end() :]))))
-    said = said_by(of)
-    is_of_rate = _statistic(found["statistic"]) == "latency_stddev" and not found["unit"]
-    if not of or is_of_rate or not (found["unit"] or said.version or said.product or said.workload):
-        return None
-    metric = Metric(_statistic(found["statistic"]))
-    return MetricHead(metric.in_unit(found["unit"], 1) if found["unit"] else metric, of, not found["unit"])
+    if found is None or found.group() == text:
+        return []
+    metric, unit = Metric(_statistic(found["statistic"])), found["unit"]
+    if metric.name == "latency_stddev" and not unit:
+        return []  # of a rate
+    metric = metric.in_unit(unit, 1) if unit else metric
+    return [Mention(metric, found.start(), found.end(), not unit)]
 
 
 def statistic_of_head(head: str) -> Metric | None:
