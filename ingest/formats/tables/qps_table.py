@@ -16,13 +16,11 @@ from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
 from ingest.formats.source import Source
-from ingest.formats.tables.columns import ColumnRole, Columns, TableColumn
 from ingest.formats.tables.documents import first_table, read_document, unread_tables
 from ingest.formats.tables.entries import distinct_runs
-from ingest.formats.tables.grids import refuse_ratios, refuse_relative
+from ingest.formats.tables.grids import read_grid, refuse_ratios, refuse_relative
 from ingest.formats.tables.layouts import SEPARATORS, column_block, separated_line
-from ingest.formats.tables.reading import read_columns
-from ingest.formats.tables.table import Table, TableRow
+from ingest.formats.tables.table import Cell, Table, TableRow
 from ingest.formats.tables.vocabulary import Metric, head_of, metric_of_sender
 
 NOTHING_MEASURED = "no column says what was measured; write one such as 'workload', 'version' or 'threads'"
@@ -96,7 +94,12 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
     except FormatError as error:
         return NearMiss(f"its table cannot be read: {error.message}", error.line)
     if table is not None and table.rows:
-        return NearMiss(_what_is_missing(table), table.line, len(table.rows))
+        columns = ", ".join(repr(name[:40]) for name in table.names[1:4])
+        unsaid = (
+            f"nothing says what the numbers under {columns} are; write 'queries per second' or "
+            "'95th percentile response time (ms)' above the table, or name the metric in the field 'metric'"
+        )
+        return NearMiss(_ratios(table.rows) or unsaid, table.line, len(table.rows))
     if unread := next(unread_tables(document_blocks(lines), lines), None):
         return NearMiss(NOTHING_MEASURED, unread.line)
     if rows := _rows_without_names(lines) or _rows_named_behind(lines):
@@ -112,14 +115,6 @@ def near_miss(lines: Sequence[str]) -> NearMiss | None:
             1,
         )
     return None
-
-
-def _what_is_missing(table: Table) -> str:
-    names = ", ".join(repr(name[:40]) for name in table.names[1:4])
-    return _ratios(table.rows) or (
-        f"nothing says what the numbers under {names} are; write 'queries per second' or "
-        "'95th percentile response time (ms)' above the table, or name the metric in the field 'metric'"
-    )
 
 
 def _ratios(rows: Sequence[TableRow]) -> str:
@@ -138,47 +133,36 @@ def parse(source: Source) -> ParsedReport:
     )
     source.limits.check("cells", sum(cells))
     refuse_relative([(1, lines[0])])
-    report = _report(lines, metric_of_sender(source.metric))
-    notes = missing_line_end(source)
-    return replace(report, warnings=(*report.warnings, *notes))
+    sent = metric_of_sender(source.metric)
+    report = read_document(lines, sent) or _report_without_names(lines, sent)
+    return replace(report, warnings=(*report.warnings, *missing_line_end(source)))
 
 
-def _report(lines: Sequence[str], sent: Metric | None) -> ParsedReport:
-    if report := read_document(lines, sent):
-        return report
-    if rows := _rows_without_names(lines):
-        return _report_without_names(rows, sent)
-    raise FormatError("no line names the columns of a table, or nothing says what they are", line=1)
-
-
-def _report_without_names(rows: Sequence[TableRow], sent: Metric | None) -> ParsedReport:
+def _report_without_names(lines: Sequence[str], sent: Metric | None) -> ParsedReport:
     """Read columns without names as ``col1``, ``col2``, where the sender says what their numbers are.
 
-    Raise FormatError where he does not.
+    Raise FormatError where he does not, and for any other file.
     """
+    rows = _rows_without_names(lines)
+    if not rows:
+        raise FormatError("no line names the columns of a table, or nothing says what they are", line=1)
     width = len(rows[0].cells) - 1
     if sent is None:
         refuse_ratios(rows, line=1)
-        names = ",".join(f"mysql-8.{number}" for number in range(min(width, 3)))
+        versions = ",".join(f"mysql-8.{number}" for number in range(min(width, 3)))
         raise FormatError(
-            f"no line names the columns; write one above them, such as 'query,{names}', or name the "
+            f"no line names the columns; write one above them, such as 'query,{versions}', or name the "
             "metric in the field 'metric': then they are col1, col2 ..., and the field 'map' says what "
             "each is",
             line=1,
         )
-    columns = Columns(
-        (
-            TableColumn(0, "query", ColumnRole.FACT, fact="workload"),
-            *(
-                TableColumn(index, f"col{index}", ColumnRole.VALUE, metric=sent, of=f"col{index}")
-                for index in range(1, width + 1)
-            ),
-        ),
-        ("no line names the columns; they are called col1, col2 ...: say in 'map' what each is",),
+    names = ("query", *(f"col{index}" for index in range(1, width + 1)))
+    found = read_grid(Table(1, names, rows), sent)
+    entries = (
+        replace(entry, run=replace(entry.run, product=None, configuration=None)) for entry in found.entries
     )
-    found = read_columns(Table(1, tuple(one.name for one in columns.all), tuple(rows)), columns)
-    entries = [replace(entry, run=replace(entry.run, configuration=None)) for entry in found.entries]
-    return ParsedReport(distinct_runs(entries), warnings=found.warnings)
+    told = "no line names the columns; they are called col1, col2 ...: say in 'map' what each is"
+    return ParsedReport(distinct_runs(entries), warnings=(told, *found.warnings))
 
 
 # --- names and numbers in a file that does not say what they are --------------------------------------------
@@ -212,16 +196,15 @@ def _rows_without_names(lines: Sequence[str]) -> tuple[TableRow, ...]:
     separator = "\t" if "\t" in first else ","
     if not _is_row(separated_line(first, separator)):
         return ()
-    rows = [
-        (number, separated_line(line, separator))
+    rows = tuple(
+        TableRow(number, separated_line(line, separator))
         for number, line in enumerate(lines, start=1)
         if line.strip()
-    ]
-    widths = {len(cells) if _is_row(cells) else 0 for _, cells in rows}
-    if len(rows) < 2 or len(widths) > 1 or 0 in widths:
-        return ()
-    return tuple(TableRow(number, cells) for number, cells in rows)
+    )
+    fit = all(_is_row(row.cells) and len(row.cells) == len(rows[0].cells) for row in rows)
+    return rows if len(rows) > 1 and fit else ()
 
 
-def _is_row(cells: Sequence[str]) -> bool:
-    return len(cells) > 1 and cells[0][:1].isalpha() and all(map(is_number, cells[1:]))
+def _is_row(cells: Sequence[Cell]) -> bool:
+    name, *numbers = map(str, cells or ("",))
+    return bool(numbers) and name[:1].isalpha() and all(map(is_number, numbers))
