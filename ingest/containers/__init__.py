@@ -19,7 +19,6 @@ from ingest.containers.contents import (
     Container,
     ContainerError,
     Member,
-    MemberError,
     RefusedMember,
 )
 from ingest.containers.recognition import HEAD_BYTES, is_tar, recognise
@@ -76,7 +75,8 @@ def _unpack_stream(stream: UnpackedStream, kind: str, name: str, unpacking: Unpa
             container.kind = kind if kind == "tar" else f"tar.{kind}"
             untar(stream, unpacking)
         else:
-            _take_only(stream, name.removesuffix(f".{kind}") or "file", unpacking)
+            name = name.removesuffix(f".{kind}") or "file"
+            unpacking.add(unpacking.count(), name, 0, stream.rest())
     except BrokenError as error:
         if not container.members and not container.refused:
             raise ContainerError(f"the file {error}, and nothing of it can be read") from None
@@ -84,17 +84,6 @@ def _unpack_stream(stream: UnpackedStream, kind: str, name: str, unpacking: Unpa
         last = max(found, key=lambda one: one.number)
         container.warnings.append(f"the archive {error} after '{last.path}'")
     return container
-
-
-def _take_only(stream: UnpackedStream, name: str, unpacking: Unpacking) -> None:
-    number = unpacking.count()
-    if objection := unpacking.objection(name, 0):
-        unpacking.refuse(number, name, objection)
-        return
-    try:
-        unpacking.take(number, name, stream.rest())
-    except MemberError as error:
-        unpacking.refuse(number, name, str(error))
 
 
 def of_folder(folder: Path) -> Container:

@@ -8,7 +8,7 @@ import tarfile
 from dataclasses import dataclass
 from typing import Final
 
-from ingest.containers.contents import BrokenError, Container, MemberError
+from ingest.containers.contents import BrokenError, Container
 from ingest.containers.streams import UnpackedStream
 from ingest.containers.unpacking import Unpacking
 
@@ -69,19 +69,13 @@ def _take_entry(stream: UnpackedStream, header: tarfile.TarInfo, said: _Said, un
     has_data = header.isreg() or header.type not in tarfile.SUPPORTED_TYPES
     size = (header.size if said.size is None else said.size) if has_data else 0
     pieces = stream.pieces(size)
-    objection = _objection(header, said) or unpacking.objection(name, size)
     try:
-        if not objection:
-            unpacking.take(number, name, pieces)
-    except MemberError as error:
-        objection = str(error)
+        unpacking.add(number, name, size, pieces, _objection(header, said))
     except BrokenError as error:
         unpacking.refuse(number, name, f"the archive {error} within it")
         raise
-    if objection:
-        unpacking.refuse(number, name, objection)
-        for _ in pieces:
-            pass
+    for _ in pieces:
+        pass  # of one that was refused
     stream.read(-size % _BLOCK)
 
 

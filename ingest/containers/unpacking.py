@@ -69,7 +69,7 @@ class Unpacking:
     def refuse(self, number: int, name: str, reason: str) -> None:
         self.container.refused.append(RefusedMember(number, shown(name), reason))
 
-    def objection(self, name: str, size: int) -> str:
+    def _objection(self, name: str, size: int) -> str:
         """Return why a member of this name and size is not to be read; empty where it is."""
         if trouble := trouble_with_name(name):
             return trouble
@@ -79,8 +79,18 @@ class Unpacking:
             return "the archive holds this name more than once; the first counts"
         return ""
 
-    def take(self, number: int, name: str, pieces: Iterator[bytes]) -> None:
-        """Unpack one member. Raises MemberError or BrokenError, and then it is as if it had never been."""
+    def add(self, number: int, name: str, size: int, pieces: Iterator[bytes], objection: str = "") -> None:
+        """Unpack one member, or refuse it. Raises BrokenError, and then it is as if it had never been."""
+        objection = objection or self._objection(name, size)
+        try:
+            if not objection:
+                self._take(number, name, pieces)
+        except MemberError as error:
+            objection = str(error)
+        if objection:
+            self.refuse(number, name, objection)
+
+    def _take(self, number: int, name: str, pieces: Iterator[bytes]) -> None:
         start = self.spool.seek(0, io.SEEK_END)
         try:
             size = self._write(pieces)

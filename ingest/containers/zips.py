@@ -51,13 +51,7 @@ def unzip(file: BinaryIO, unpacking: Unpacking) -> Container:
             number, name = unpacking.count(), _name(info)
             if name.endswith("/"):
                 continue
-            if objection := _objection(info) or unpacking.objection(name, info.file_size):
-                unpacking.refuse(number, name, objection)
-                continue
-            try:
-                unpacking.take(number, name, _pieces(archive, info, unpacking))
-            except MemberError as error:
-                unpacking.refuse(number, name, str(error))
+            unpacking.add(number, name, info.file_size, _pieces(archive, info, unpacking), _objection(info))
     return unpacking.container
 
 
