@@ -31,7 +31,7 @@ from ingest import services
 from ingest.archives import services as archive_services
 from ingest.archives.plan import MAX_COMPANIONS
 from ingest.errors import FieldError, FieldsError, FileRefusedError
-from ingest.metadata.fields import ALL_FIELDS, FIELDS
+from ingest.metadata.fields import ALL_FIELDS, FIELDS, OF_THE_REQUEST
 from ingest.metadata.upload_metadata import form_values, read_form
 from ingest.metadata.values import NOT_TEXT, read_yes_or_no, unknown_field_warnings
 from ingest.models import Companion, RawFile, Upload
@@ -66,7 +66,6 @@ from ingest.storage import raw_bytes
 _WAITED = "Benchdash-Waited"
 _MAX_WAITED_S = 366 * 24 * 3600
 
-_OF_THE_REQUEST = ("project", "dry_run", "csrfmiddlewaretoken")
 _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Companion.Kind.OTHER}
 
 
@@ -316,7 +315,7 @@ def _arrival(form: QueryDict, files: Any, *, waited: timedelta | None) -> Arriva
         errors += error.errors
     if errors:
         raise FieldsError(errors)
-    known = (*ALL_FIELDS, *_OF_THE_REQUEST, "file", *_FILES)
+    known = (*ALL_FIELDS, *OF_THE_REQUEST, "csrfmiddlewaretoken")
     unknown = [name for name in (*texts, *files) if name not in known]
     return Arrival(
         file_name=sent[0].name or "",

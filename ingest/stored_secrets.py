@@ -15,7 +15,7 @@ from django.db.models import Model, QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.results.dimensions import content_digest, environment_digest
-from benchdash.results.models import ConfigurationContent, Environment, Measurement, Merge, Run
+from benchdash.results.models import ConfigurationContent, Environment, Measurement, Run
 from benchdash.results.services import hold_results, touch
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.summaries import recounted
@@ -25,42 +25,6 @@ from ingest.metadata.upload_metadata import metadata_digest, metadata_from_json
 from ingest.models import Upload
 
 BATCH: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """The fields of a model that hold what people and files say; ``to_project`` leads to its project."""
-
-    fields: tuple[str, ...]
-    to_project: str = "project"
-
-
-# A test knows every field of text or JSON that does not stand here, and why.
-MASKED: Final[Mapping[str, Masked]] = {
-    "accounts.Project": Masked(("notice",), to_project="pk"),
-    "accounts.AuditEntry": Masked(("subject", "reason", "detail")),
-    "results.Hardware": Masked(("facts",)),
-    "results.Environment": Masked(("facts",)),
-    "results.ConfigurationContent": Masked(("text", "settings")),
-    "results.Workload": Masked(("options",)),
-    "results.Merge": Masked(("source",)),
-    "results.Run": Masked(("options", "tags", "notes", "warnings", "excluded_reason")),
-    "results.Baseline": Masked(("reason",)),
-    "results.Annotation": Masked(("text",)),
-    "regressions.Incident": Masked(("reason", "cause", "bug")),
-    "regressions.IncidentEvent": Masked(("reason", "detail"), to_project="incident__project"),
-    "regressions.Comment": Masked(("text",), to_project="incident__project"),
-    "articles.Article": Masked(("title", "prose")),
-    "articles.Block": Masked(("heading", "text"), to_project="article__project"),
-    "regressions.FailingPlace": Masked(("error", "traceback")),
-    "alerts.Alert": Masked(("error", "subject")),
-    "alerts.Digest": Masked(("error",)),
-    "alerts.Subscription": Masked(("refusal",)),
-    "alerts.Confirmation": Masked(("error",), to_project="subscription__project"),
-    "ingest.Upload": Masked(("name", "metadata", "errors", "warnings")),
-    "ingest.ArchiveFile": Masked(("name", "errors"), to_project="archive__project"),
-    "ingest.Companion": Masked(("name",), to_project="upload__project"),
-}
 
 
 @dataclass(slots=True)
@@ -102,33 +66,30 @@ def mask_again(
         yield outcome
 
 
-def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: MaskedTable, *, store: bool) -> int | None:
+def _mask_batch(rows: QuerySet[Any], masked: "Masked", outcome: MaskedTable, *, store: bool) -> int | None:
     """Mask a batch; return the key of its last row, None where there are no more."""
     with transaction.atomic():
         # Uploads under way that point at these rows need not wait.
-        locked = rows.select_for_update(of=("self",), no_key=True).only(
-            *masked.fields, *_ALSO_READ.get(rows.model, ())
-        )
+        locked = rows.select_for_update(of=("self",), no_key=True).only(*masked.fields, *masked.also_read)
         batch = list(locked[:BATCH])
         last = batch[-1].pk if batch else None
-        save = _SAVERS.get(rows.model, _save)
         for row in batch:
-            if differing := _mask_row(row, masked.fields):
+            if differing := _mask_row(row, masked):
                 outcome.fields.update(differing)
                 outcome.changed += 1
-                save(row, differing, outcome)
+                masked.save(row, differing, outcome)
         outcome.rows += len(batch)
         if not store:
             transaction.set_rollback(True)
     return last
 
 
-def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
+def _mask_row(row: Model, masked: "Masked") -> list[str]:
     """Mask the fields of a row; return the names of those that changed."""
     changed = []
-    for name in fields:
+    for name in masked.fields:
         before = getattr(row, name)
-        after = _MASKERS.get((type(row), name), mask_value)(before)
+        after = masked.maskers.get(name, mask_value)(before)
         if after != before:
             setattr(row, name, after)
             changed.append(name)
@@ -150,13 +111,6 @@ def _masked_metadata(stored: Mapping[str, Any]) -> dict[str, Any]:
 def _masked_tags(tags: Sequence[str]) -> list[str]:
     """Mask tags, but not those by which sessions are told apart."""
     return [tag if tag.startswith(SESSION_TAG) else mask_text(tag) for tag in tags]
-
-
-_MASKERS: Final[Mapping[tuple[type[Model], str], Callable[[Any], Any]]] = {
-    (Upload, "metadata"): _masked_metadata,
-    (Merge, "source"): partial(mask_said, named=("name",)),
-    (Run, "tags"): _masked_tags,
-}
 
 
 # --- saving -------------------------------------------------------------------------------------------------
@@ -235,13 +189,55 @@ def _save_by_digest(
     outcome.merged += 1
 
 
-_SAVERS: Final[Mapping[type[Model], Callable[..., None]]] = {
-    Upload: _save_upload,
-    ConfigurationContent: _save_content,
-    Environment: _save_environment,
-}
-_ALSO_READ: Final[Mapping[type[Model], tuple[str, ...]]] = {
-    Upload: ("project", "raw", "metadata_digest"),
-    ConfigurationContent: ("project", "digest"),
-    Environment: ("project", "digest"),
+# --- what is masked -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The fields of a model that hold what people and files say; ``to_project`` leads to its project.
+
+    ``maskers`` are for fields that are masked in a way of their own, ``also_read`` what ``save`` looks at.
+    """
+
+    fields: tuple[str, ...]
+    to_project: str = "project"
+    maskers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    save: Callable[..., None] = _save
+    also_read: tuple[str, ...] = ()
+
+
+# A test knows every field of text or JSON that does not stand here, and why.
+MASKED: Final[Mapping[str, Masked]] = {
+    "accounts.Project": Masked(("notice",), to_project="pk"),
+    "accounts.AuditEntry": Masked(("subject", "reason", "detail")),
+    "results.Hardware": Masked(("facts",)),
+    "results.Environment": Masked(("facts",), save=_save_environment, also_read=("project", "digest")),
+    "results.ConfigurationContent": Masked(
+        ("text", "settings"), save=_save_content, also_read=("project", "digest")
+    ),
+    "results.Workload": Masked(("options",)),
+    "results.Merge": Masked(("source",), maskers={"source": partial(mask_said, named=("name",))}),
+    "results.Run": Masked(
+        ("options", "tags", "notes", "warnings", "excluded_reason"), maskers={"tags": _masked_tags}
+    ),
+    "results.Baseline": Masked(("reason",)),
+    "results.Annotation": Masked(("text",)),
+    "regressions.Incident": Masked(("reason", "cause", "bug")),
+    "regressions.IncidentEvent": Masked(("reason", "detail"), to_project="incident__project"),
+    "regressions.Comment": Masked(("text",), to_project="incident__project"),
+    "articles.Article": Masked(("title", "prose")),
+    "articles.Block": Masked(("heading", "text"), to_project="article__project"),
+    "regressions.FailingPlace": Masked(("error", "traceback")),
+    "alerts.Alert": Masked(("error", "subject")),
+    "alerts.Digest": Masked(("error",)),
+    "alerts.Subscription": Masked(("refusal",)),
+    "alerts.Confirmation": Masked(("error",), to_project="subscription__project"),
+    "ingest.Upload": Masked(
+        ("name", "metadata", "errors", "warnings"),
+        maskers={"metadata": _masked_metadata},
+        save=_save_upload,
+        also_read=("project", "raw", "metadata_digest"),
+    ),
+    "ingest.ArchiveFile": Masked(("name", "errors"), to_project="archive__project"),
+    "ingest.Companion": Masked(("name",), to_project="upload__project"),
 }

@@ -53,6 +53,8 @@ _MAX_TAGS: Final = 50
 _MAX_TAG_LENGTH: Final = 100
 _MAX_PATTERNS: Final = 20
 
+# The rest of a request, beside these fields.
+OF_THE_REQUEST: Final = ("project", "file", "configuration_file", "companion", "dry_run")
 # Fields that a sender may give to a single column, benchmark or heading of a file.
 MAPPED: Final = ("product", "version", "build", "hardware", "configuration", "workload")
 # Fields that may be given for where neither the sender's other words nor the file say them.

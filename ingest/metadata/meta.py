@@ -6,19 +6,11 @@ from typing import Any
 
 from ingest.errors import FieldError, FieldsError
 from ingest.formats.configuration import Content, read_content, switches_of
-from ingest.metadata.fields import ARCHIVE_FIELDS, FIELDS, read_field
+from ingest.metadata.fields import ARCHIVE_FIELDS, FIELDS, OF_THE_REQUEST, read_field
 from ingest.metadata.values import flatten
 
 # They belong to the request and not to the file.
-_OF_THE_REQUEST = (
-    "project",
-    "file",
-    "companion",
-    "configuration_file",
-    "dry_run",
-    "meta",
-    *ARCHIVE_FIELDS,
-)
+_OF_THE_REQUEST = (*OF_THE_REQUEST, "meta", *ARCHIVE_FIELDS)
 # Names of files that lay beside the result.
 _NEIGHBOURS = ("output", "outputs", "vmstat", "iostat", "lscpu")
 _ENVIRONMENT = ("pinning", "jdk", "runtime")
