@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.access import BeingDeleted, Viewer
@@ -88,9 +87,13 @@ def receive(
     """
     errors: dict[Identity, FieldsError] = {}
     fitting = [one.with_fitting_metadata() for one in arrivals]
-    arrivals = [_of_sender(project, one, by, errors) for one in fitting]
-    known = known_uploads(project, arrivals)
-    return _receive(project, by=by, arrivals=arrivals, known=known, errors=errors, quiet=quiet)
+    for at, one in enumerate(fitting):
+        try:
+            fitting[at] = of_bound_token(project, one, by.token)
+        except FieldsError as error:
+            errors[one.identity] = error
+    known = known_uploads(project, fitting)
+    return _receive(project, by=by, arrivals=fitting, known=known, errors=errors, quiet=quiet)
 
 
 def _receive(
@@ -124,29 +127,16 @@ def _receive(
     ]
 
 
-def _of_sender(
-    project: Project, arrival: Arrival, by: Viewer, errors: dict[Identity, FieldsError]
-) -> Arrival:
-    """Return a file as its sender may send it; what they may not send gets its error."""
-    try:
-        return of_bound_token(project, arrival, by.token)
-    except FieldsError as error:
-        errors[arrival.identity] = error
-        return arrival
-
-
 def known_uploads(project: Project, arrivals: Sequence[Arrival]) -> dict[Identity, Upload]:
     """Return the uploads that these files are already."""
     identities = {one.identity for one in arrivals}
-    rows = _uploads(project).filter(
+    rows = Upload.objects.filter(
+        project=project,
         raw__sha256__in=[sha256 for sha256, _ in identities],
         metadata_digest__in=[digest for _, digest in identities],
     )
+    rows = rows.select_related("project", "raw").defer("raw__content")
     return {(row.raw.sha256, row.metadata_digest): row for row in rows}
-
-
-def _uploads(project: Project) -> QuerySet[Upload]:
-    return Upload.objects.filter(project=project).select_related("project", "raw").defer("raw__content")
 
 
 def _understand(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood | None:
