@@ -139,6 +139,7 @@ class SysbenchOutput:
     _block: ReportBlock | None = None
     # The lines of a JSON object that is not closed yet.
     _json: list[str] = field(default_factory=list)
+    _open_brackets: int = 0
 
     @property
     def is_a_test(self) -> bool:
@@ -185,6 +186,7 @@ class SysbenchOutput:
                 self._sort_json(text, line_number)
                 return
             self._json.clear()
+            self._open_brackets = 0
         if line[:1] == "[":
             if is_checkpoint(line):
                 self.checkpoints.append(line_number)
@@ -204,10 +206,12 @@ class SysbenchOutput:
     def _sort_json(self, text: str, line_number: int) -> None:
         """Take a line of a JSON object, which may be the report of a hook once it is closed."""
         self._json.append(text)
-        if text[0] == '"' or (json := "".join(self._json)).count("{") > json.count("}"):
+        self._open_brackets += text.count("{") - text.count("}")
+        if self._open_brackets > 0:
             return
-        begin = line_number - len(self._json) + 1
+        begin, json = line_number - len(self._json) + 1, "".join(self._json)
         self._json.clear()
+        self._open_brackets = 0
         for block in hook_reports(json, begin, line_number):
             if block.values["threads"][0] == "0":
                 self.blocks.append(block)
