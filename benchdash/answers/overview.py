@@ -85,7 +85,8 @@ class OverviewSerializer(serializers.Serializer[Any]):
     ``others`` ran beside them; a workload counts at each place. ``new`` incidents were detected or confirmed
     since the night began, improvements among them, and ``open`` ones are older; each list ends after the
     hundred latest. ``still_lost`` are neither, and the level of a row is still what they made it.
-    ``recovered`` ones were ended in the night by a step back. ``headline`` says it by numbers alone.
+    ``recovered`` ones were ended in the night by a step back. So many series are ``waiting`` for analysis:
+    what it will find in them is not told yet. ``headline`` says it by numbers alone.
     """
 
     headline = serializers.CharField()
@@ -101,3 +102,4 @@ class OverviewSerializer(serializers.Serializer[Any]):
     still_lost = IncidentSerializer(many=True, source="lost")
     recovered = IncidentSerializer(many=True)
     rows = StandingSerializer(many=True)
+    waiting = serializers.IntegerField()

@@ -28,7 +28,7 @@ from django.db.models.functions import Abs, Ln
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Run, Series
+from benchdash.results.models import Run, Series, TouchedSeries
 from benchdash.results.points import Point
 
 NEAR_IN_TIME: Final = timedelta(days=3)
@@ -114,6 +114,12 @@ def by_index(found: Iterable[_Found], index_of: Callable[[int], int | None]) -> 
     """Place change points by ``index_of``, which tells the index of the group of a run; see ``places``."""
     placed = {index: one for one in found if (index := index_of(one.run_id)) is not None}
     return dict(sorted(placed.items()))
+
+
+def waiting_series(projects: Iterable[Project]) -> dict[int, int]:
+    """Count the series of each project, by its id, that have results which analysis has not looked at yet."""
+    waiting = TouchedSeries.objects.filter(series__project__in=[one.pk for one in projects])
+    return dict(waiting.values_list("series__project").annotate(Count("pk")))
 
 
 def incidents(project: Project) -> QuerySet[Incident]:

@@ -27,6 +27,10 @@ from benchdash.results.series import line_of
 LOOK_BACK: Final = timedelta(days=60)
 MIN_SESSIONS: Final = 5
 """Fewer reports tell no cadence."""
+MIN_SPAN: Final = timedelta(days=14)
+"""A reporter of a shorter time may have ended as it was meant to, like releases that were compared."""
+MIN_ARRIVALS: Final = 3
+"""Results that came in on fewer occasions are an archive that was imported."""
 MAX_UNEVENNESS: Final = 1.5
 """The upper quartile of the gaps between regular reports is at most so many times the lower one."""
 
@@ -63,6 +67,19 @@ class Reporter:
         return Cadence(
             self.place, self.workload_id, median(gaps), self.last_at, len(self.starts), tuple(self.starts)
         )
+
+    @property
+    def has_lasted(self) -> bool:
+        return self.starts[-1] - self.starts[0] >= MIN_SPAN.total_seconds()
+
+    @property
+    def occasions(self) -> Sequence[float]:
+        """Return the arrivals (epoch seconds) that are more than half an interval from the one before."""
+        found: list[float] = []
+        for arrival in sorted(self.arrivals):
+            if not found or (self.cadence and arrival - found[-1] > self.cadence.interval_s / 2):
+                found.append(arrival)
+        return found
 
 
 @dataclass(frozen=True)

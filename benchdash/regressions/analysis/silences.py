@@ -21,12 +21,8 @@ from benchdash.database.locks import is_free
 from benchdash.regressions.events import note
 from benchdash.regressions.models import Incident, IncidentEvent, Silence
 from benchdash.regressions.options import branch_origins, historical_after
-from benchdash.results.cadence import Cadence, Reporter, reporters
+from benchdash.results.cadence import MIN_ARRIVALS, Cadence, Reporter, reporters
 
-MIN_SPAN: Final = timedelta(days=14)
-"""A reporter of a shorter time may have ended as it was meant to, like the branch of a pull request."""
-MIN_ARRIVALS: Final = 3
-"""Results that came in on fewer occasions are an archive that was imported."""
 MIN_SILENCE: Final = timedelta(days=1)
 """The time after the first missed run in which nothing is silent yet, however often it used to report."""
 
@@ -182,11 +178,11 @@ def _is_silent(reporter: Reporter, cadence: Cadence, project: Project, now: date
     margin_s = min(cadence.interval_s / 12, _MAX_MARGIN_S) + _usual_delay(reporter, cadence)
     if now <= missed_at + timedelta(seconds=margin_s):
         return False
-    if reporter.starts[-1] - reporter.starts[0] < MIN_SPAN.total_seconds():
+    if not reporter.has_lasted:
         return False
     if reporter.arrivals[-1] - reporter.starts[-1] > historical_after(project).total_seconds():
         return False
-    arrivals = _occasions(reporter.arrivals, apart_s=cadence.interval_s / 2)
+    arrivals = reporter.occasions
     if len(arrivals) < MIN_ARRIVALS:
         return False
     gaps = [later - earlier for earlier, later in pairwise(arrivals)]
@@ -198,15 +194,6 @@ def _usual_delay(reporter: Reporter, cadence: Cadence) -> float:
     """Return how long after the start of a run its results usually come in, in seconds."""
     newest = list(zip(reporter.starts, reporter.arrivals, strict=True))[-_NEWEST:]
     return min(max(0.0, median(arrival - start for start, arrival in newest)), cadence.interval_s / 2)
-
-
-def _occasions(arrivals: Iterable[float], *, apart_s: float) -> list[float]:
-    """Return the arrivals that are more than so far from the one before."""
-    found: list[float] = []
-    for arrival in sorted(arrivals):
-        if not found or arrival - found[-1] > apart_s:
-            found.append(arrival)
-    return found
 
 
 def _mean_interval(cadence: Cadence) -> float:

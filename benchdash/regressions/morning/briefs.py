@@ -49,10 +49,11 @@ class Brief:
 def mornings_of(
     projects: Collection[Project], *, now: datetime | None = None, listed: int = 0
 ) -> dict[int, Brief]:
-    """Return the briefs of projects by id; in three statements. ``listed``: so many incidents of a kind."""
+    """Return the briefs of projects by id; in four statements. ``listed``: so many incidents of a kind."""
     now = now or timezone.now()
     ran = _ran(projects, now=now)
     found = _incidents(projects, ran, now=now)
+    waiting = queries.waiting_series(projects)
     parts = {project.pk: _Parts.of(found.get(project.pk, ())) for project in projects}
     shown = {one.pk for each in parts.values() for one in each.shown(listed)}
     described = {
@@ -63,7 +64,12 @@ def mornings_of(
     }
     return {
         project.pk: _brief(
-            project, ran.get(project.pk), parts[project.pk].described(described), now=now, listed=listed
+            project,
+            ran.get(project.pk),
+            parts[project.pk].described(described),
+            waiting=waiting.get(project.pk, 0),
+            now=now,
+            listed=listed,
         )
         for project in projects
     }
@@ -98,13 +104,21 @@ class _Parts:
         )
 
 
-def _brief(project: Project, ran: Ran | None, parts: _Parts, *, now: datetime, listed: int) -> Brief:
+def _brief(
+    project: Project, ran: Ran | None, parts: _Parts, *, waiting: int, now: datetime, listed: int
+) -> Brief:
     missing = [silent(one) for one in parts.silent]
     return Brief(
         project=project,
         newest_at=ran.newest.at if ran else None,
         sentence=sentences.sentence(
-            ran, new=parts.new, still_open=parts.open, lost=None, missing=missing, now=now
+            ran,
+            new=parts.new,
+            still_open=parts.open,
+            lost=None,
+            missing=missing,
+            waiting=waiting,
+            now=now,
         ),
         new_count=len(parts.new),
         open_count=len(parts.open),

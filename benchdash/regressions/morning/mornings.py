@@ -28,8 +28,8 @@ class Morning:
     ``new`` incidents were detected or confirmed since the night began, improvements among them; the ``open``
     ones are older. ``lost`` made the level of a row worse, still hold and are neither: settled, put off or
     from before anyone could care. ``recovered`` were ended by a step back in the night. ``rows`` are the
-    workloads that are measured regularly. ``night_runs`` sums up what ran, for the sentence; None where
-    nothing ever did.
+    workloads that are measured regularly. So many series are ``waiting`` for analysis. ``night_runs`` sums up
+    what ran, for the sentence; None where nothing ever did.
     """
 
     project: Project
@@ -45,6 +45,7 @@ class Morning:
     lost: Sequence[Incident]
     recovered: Sequence[Incident]
     rows: Sequence[Standing]
+    waiting: int
     ran_in_words: str
     sentence: str
 
@@ -62,6 +63,7 @@ class Morning:
             lost=self.lost,
             missing=self.missing,
             recovered=len(self.recovered),
+            waiting=self.waiting,
         )
 
 
@@ -88,6 +90,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     missing = missing_of(runs, [one for one in is_open if one.kind == Incident.Kind.SILENCE])
     rows = rows_of(runs.reporters, {one.pk for one in is_open})
     lost = _lost(project, rows, {*news, *(one.pk for one in is_open)})
+    waiting = queries.waiting_series([project]).get(project.pk, 0)
     night_runs = runs.ran(names)
     return Morning(
         project=project,
@@ -103,6 +106,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
         lost=lost,
         recovered=recovered,
         rows=rows,
+        waiting=waiting,
         ran_in_words=sentences.ran_words(night_runs, now=now),
         sentence=sentences.sentence(
             night_runs,
@@ -111,6 +115,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
             lost=lost,
             missing=missing,
             recovered=len(recovered),
+            waiting=waiting,
             now=now,
         ),
     )

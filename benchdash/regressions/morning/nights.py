@@ -8,7 +8,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from benchdash.accounts.models import Project
-from benchdash.results.cadence import LOOK_BACK, Reporter, reporters
+from benchdash.results.cadence import LOOK_BACK, MIN_ARRIVALS, Reporter, reporters
 from benchdash.results.models import Run
 from benchdash.results.pull_requests import of_pull_requests
 
@@ -148,6 +148,10 @@ def _is_late(reporter: Reporter, night: Night) -> bool:
     """Tell whether it should have reported in the night, and its results had the time to come in."""
     cadence = reporter.cadence
     if cadence is None:
+        return False
+    is_measured_on = reporter.has_lasted and len(reporter.occasions) >= MIN_ARRIVALS
+    # A comparison of releases is at some time done, also one of some nights.
+    if not (reporter.place.branch or is_measured_on):
         return False
     times = zip(reporter.starts, reporter.arrivals, strict=True)
     # Results that came later still were imported.

@@ -76,8 +76,11 @@ def incident_words(incident: Incident) -> str:
     return f"{words}, {incident.cause}" if incident.cause else words
 
 
-def new_words(new: Collection[Incident], recovered: int = 0) -> str:
-    """Write ``nothing new``, ``2 new: ...``, with suspicions and improvements apart."""
+def new_words(new: Collection[Incident], recovered: int = 0, waiting: int = 0) -> str:
+    """Write ``nothing new``, ``2 new: ...``, with suspicions and improvements apart.
+
+    While series are ``waiting`` for analysis there is ``nothing new so far``.
+    """
     told = _confirmed(new)
     worse = [one for one in told if headlines.is_for_the_worse(one)]
     better, suspected = len(told) - len(worse), len(new) - len(told)
@@ -89,7 +92,7 @@ def new_words(new: Collection[Incident], recovered: int = 0) -> str:
     if recovered:
         parts.append(f"{recovered} recovered")
     if not worse:
-        parts.insert(0, "nothing worse" if parts else "nothing new")
+        parts.insert(0, f"{'nothing worse' if parts else 'nothing new'}{' so far' if waiting else ''}")
     if suspected:
         parts.append(f"{suspected} suspected, not confirmed")
     return ", ".join(parts)
@@ -126,6 +129,15 @@ def lost_words(lost: Collection[Incident], *, now: datetime) -> str:
     return f"{first}: {incident_words(largest)}, since {day(largest.started_at, now=now)}"
 
 
+def waiting_words(waiting: int) -> str:
+    """Write ``24 series are still being analysed``; empty where none is."""
+    return (
+        f"{counted(waiting, 'series')} {'is' if waiting == 1 else 'are'} still being analysed"
+        if waiting
+        else ""
+    )
+
+
 def headline(
     *,
     new: Collection[Incident],
@@ -133,6 +145,7 @@ def headline(
     lost: Collection[Incident],
     missing: Sequence[Missing],
     recovered: int = 0,
+    waiting: int = 0,
 ) -> str:
     """Say the same by numbers alone: ``1 new loss. 2 old losses still hold, bench-03 is missing.``."""
     worse = sum(map(headlines.is_for_the_worse, _confirmed(new)))
@@ -150,7 +163,8 @@ def headline(
         f"{_missing_name(missing[0])} is missing" if len(missing) == 1 else "",
         f"{len(missing)} jobs are missing" if missing[1:] else "",
     ]
-    said = (", ".join(filter(None, news)) or "nothing new", ", ".join(filter(None, rest)))
+    nothing = "nothing new so far" if waiting else "nothing new"
+    said = (", ".join(filter(None, news)) or nothing, ", ".join(filter(None, rest)), waiting_words(waiting))
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in said if part)
 
 
@@ -217,6 +231,7 @@ def sentence(
     lost: Collection[Incident] | None,
     missing: Sequence[Missing],
     recovered: int = 0,
+    waiting: int = 0,
     now: datetime,
 ) -> str:
     """Say it all: ``Last night ...; nothing new. 1 open since ... 2 old losses ... Missing: ...``.
@@ -228,10 +243,10 @@ def sentence(
         return f"{first}."
     is_open, holds = open_words(still_open, now=now), lost_words(lost or (), now=now)
     nothing = ""
-    if lost is not None and not is_open and not holds:
+    if lost is not None and not is_open and not holds and not waiting:
         nothing = ", nothing else open" if named_new(new) else ", nothing open"
-    news = f"{first}; {new_words(new, recovered)}{nothing}"
-    parts = (news, is_open, holds, missing_words(missing, now=now))
+    news = f"{first}; {new_words(new, recovered, waiting)}{nothing}"
+    parts = (news, is_open, holds, missing_words(missing, now=now), waiting_words(waiting))
     return " ".join(f"{part}." for part in parts if part)
 
 

@@ -16,7 +16,7 @@ from benchdash.regressions.morning.nights import NightRuns, night_of
 from benchdash.regressions.morning.sentences import day
 from benchdash.regressions.queries import LIVE, open_filter
 from benchdash.results.cadence import LOOK_BACK, Reporter
-from benchdash.results.models import Hardware, Series
+from benchdash.results.models import Hardware, Series, TouchedSeries
 from benchdash.results.queries import find_runs, find_series, ids_called
 from benchdash.results.wording import counted
 
@@ -80,7 +80,8 @@ def status_of(project: Project, part: ProjectPart, *, now: datetime | None = Non
     if is_over or (missing and not (runs.came or runs.others)):
         parts.append(f"no data since {day(newest, now=now)}")
     else:
-        parts = parts or ["nothing open"]
+        is_waiting = not parts and TouchedSeries.objects.filter(series__in=series).exists()
+        parts = parts or ["being analysed" if is_waiting else "nothing open"]
         if missing:
             parts.append(f"{len(missing)} missing")
     is_good = parts == ["nothing open"]

@@ -39,6 +39,7 @@ def test_a_brief_says_what_ran_and_what_is_new():
 def test_releases_have_no_night():
     project = make_project()
     make_series([100.0, 101.0, 99.0], project=project, step=20 * DAY)
+    analyse_touched()
     assert mornings_of([project], now=START + 60 * DAY)[project.pk].sentence == (
         "Newest: MariaDB 10.6.3, measured 11 Apr; nothing new."
     )
@@ -47,9 +48,9 @@ def test_releases_have_no_night():
 def test_any_number_of_projects_takes_the_same_statements(django_assert_num_queries):
     projects = [make_nightly([*STEADY, *(value * 0.8 for value in STEADY[:6])])]
     analyse_touched()
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         mornings_of(projects, listed=5)
     projects += [make_nightly(STEADY[:5]), make_project(is_sample=True)]
     make_series(STEADY[:3], project=projects[-1], branch="main")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         mornings_of(projects, listed=5)

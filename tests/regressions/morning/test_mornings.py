@@ -10,6 +10,7 @@ from benchdash.regressions.analysis.silences import update_silences
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.briefs import mornings_of
 from benchdash.regressions.morning.mornings import morning_of
+from benchdash.regressions.morning.status import ProjectPart, status_of
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import Run
 from tests.builders import START, make_project, make_record, make_runs, make_series
@@ -30,6 +31,7 @@ def nights(project, values, *, workloads=("oltp_point_select",), **fields):
     """A night each at 4 o'clock, of several workloads; returns nine o'clock after the last."""
     for workload in workloads:
         make_series(values, project=project, branch="main", workload=workload, **fields)
+    analyse_touched()
     return START + (len(values) - 1) * DAY + timedelta(hours=5)
 
 
@@ -74,9 +76,32 @@ def test_a_workload_that_did_not_come_is_named(project):
 def test_releases_have_no_night(project):
     runs = [make_record(version=f"11.4.{at}", started_at=START + 20 * at * DAY) for at in range(6)]
     make_runs(runs, project=project)
+    analyse_touched()
     morning = morning_of(project, now=START + 110 * DAY)
     assert morning.sentence == "Newest: MariaDB 11.4.5, measured 10 Jun; nothing new, nothing open."
     assert morning.rows == []
+
+
+def test_what_waits_for_analysis_is_no_all_clear(project):
+    now = nights(project, steady(20))
+    make_series([80.0], project=project, branch="main", workload="oltp_point_select", start=START + 20 * DAY)
+    morning = morning_of(project, now=now + DAY)
+    assert morning.sentence.endswith(
+        "1 of 1 workload ran on box; nothing new so far. 1 series is still being analysed."
+    )
+    assert morning.headline == "Nothing new so far. 1 series is still being analysed."
+    assert status_of(project, ProjectPart(), now=now + DAY).words == "being analysed"
+    analyse_touched()
+    assert morning_of(project, now=now + DAY).headline == "Nothing new."
+    assert status_of(project, ProjectPart(), now=now + DAY).words == "nothing open"
+
+
+def test_releases_that_were_compared_in_some_nights_are_not_missing_afterwards(project):
+    for night in range(8):
+        version = "3.3.1" if night < 4 else "3.4.0"
+        make_runs([make_record(version=version, started_at=START + night * DAY)], project=project)
+    analyse_touched()
+    assert morning_of(project, now=START + 10 * DAY).missing == []
 
 
 def test_an_empty_project_has_no_results_yet(project):

@@ -61,12 +61,12 @@ def test_without_a_project_it_says_how_to_follow_one(client):
 def test_any_number_of_projects_takes_the_same_statements(client, django_assert_max_num_queries):
     alice = make_user(member_of=make_project("first"))
     client.force_login(alice)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         client.get("/my-morning/")
     for slug in ("second", "third"):
         project = make_project(slug)
         project.memberships.create(user=alice, role=Role.READER)
         nights(project, [*STEADY, *(0.7 * value for value in STEADY[:7])])
     analyse_touched()
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         client.get("/my-morning/")

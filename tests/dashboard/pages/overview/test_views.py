@@ -6,9 +6,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.services import analyse_touched
+from benchdash.results.wording import NO_BREAK
 from tests.builders import START, make_project, make_record, make_runs, make_series, make_upload, make_user
 from tests.dashboard.page_text import chip, matrix, text_of
 
@@ -215,11 +218,26 @@ def test_the_heading_says_what_is_new_and_a_line_what_it_is(client, project):
 
 def test_a_quiet_nightly_project_has_no_matrix_but_its_workloads(client, project):
     nights(project, STEADY_NIGHTS)
+    analyse_touched()
     answer = get(client)
     assert heading(answer) == "Nothing new."
     assert re.search(r"oltp_read_only 4 threads 99\.60 tps −0\.4 % as usual, ± \d\.\d %", text_of(answer))
     assert 'id="matrix"' not in answer.content.decode()
     assert 'aria-label="28 points, ' in answer.content.decode()
+
+
+def test_the_last_confirmed_change_of_a_row_is_its_own(client, project):
+    """Its incident has another workload that lost more."""
+    nights(project, lost(STEADY_NIGHTS))
+    nights(project, [value * (0.9 if value < 95 else 1) for value in lost(STEADY_NIGHTS)], workload="other")
+    analyse_touched()
+    assert Incident.objects.count() == 1
+    shown = {row.workload: row.change for row in morning_of(project).rows}
+    assert len(set(shown.values())) == 2
+    text = text_of(get(client))
+    for workload, change in shown.items():
+        words = numbers.change(change).replace(NO_BREAK, " ")
+        assert re.search(rf"{workload} 4 threads (?:(?!threads).)*{words} since", text)
 
 
 @pytest.mark.parametrize("state", ["expected", "wontfix", "new"])
@@ -317,24 +335,24 @@ def test_a_private_project_is_for_its_members(client):
 
 def test_any_number_of_things_takes_the_same_statements(client, project, django_assert_max_num_queries):
     measure(project, threads=[1])
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         get(client)
     measure(
         project, versions=[f"10.6.{patch}" for patch in range(9)], workloads=["a", "b", "c"], hardware="box"
     )
     for number in range(4):
         make_upload(project, name=f"file-{number}.txt")
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         get(client)
 
 
 def test_any_length_of_a_branch_takes_the_same_statements(client, project, django_assert_num_queries):
     make_series([100.0] * 3, project=project, branch="main", workload="a", start=START)
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(25):
         get(client, "branch=main")
     for workload in "bcd":
         make_series(
             [100.0] * 20, project=project, branch="main", workload=workload, start=START + timedelta(days=1)
         )
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(25):
         get(client, "branch=main")
