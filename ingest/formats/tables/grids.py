@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from benchdash.results.readings import LOWER
-from ingest.formats.cells import Quantity, is_number, quantity, whole_number
+from ingest.formats.cells import is_number, quantity, whole_number
 from ingest.formats.headings import is_count, product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
 from ingest.formats.tables.columns import FACTORS, ColumnRole, Columns, TableColumn
@@ -81,8 +81,11 @@ def read_grid(table: Table, sent: Metric | None = None) -> Entries:
     table, unit = _without_units(table)
     _check(table)
     refuse_relative(table.titles)
-    if unit and sent is None:
-        sent = _metric_in(unit, table)
+    if unit and sent is None and not says_metric("", (text for _, text in table.titles)):
+        # The time of a query.
+        sent = _time_in({unit})
+        if sent is None:
+            raise FormatError(NOTHING_SAYS, table.line)
     metric, workload, warnings = _metric_and_workload(table, sent)
     columns = Columns(tuple(_columns(table, metric)), ())
     left_out = [column.name for column in columns.with_role(ColumnRole.LEFT_OUT)]
@@ -105,18 +108,6 @@ def _without_units(table: Table) -> tuple[Table, str]:
     return replace(table, names=(table.names[0], *names)), unit
 
 
-def _metric_in(unit: str, table: Table) -> Metric | None:
-    """Return the metric whose unit alone stands behind names: the time of a query, unless a title names one.
-
-    Raise FormatError for a unit that says nothing of it.
-    """
-    if any(names_metric(text) for _, text in table.titles):
-        return None
-    if metric := _time_in({unit}):
-        return metric
-    raise FormatError(NOTHING_SAYS, table.line)
-
-
 def _time_in(units: Collection[str]) -> Metric | None:
     """Return the time of queries that figures with these units are; None where one is no unit of time."""
     if not units or not all(map(time_factor, units)):
@@ -129,31 +120,29 @@ def _time_in(units: Collection[str]) -> Metric | None:
 
 def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     head, *names = table.names
-    figures = [
-        [quantity(str(cell)) for cell in table.cells_of(index)] for index in range(1, len(table.names))
-    ]
     counts = [thread_count(name) for name in names]
     are_counts = any(counts) and all(
-        count is not None or head_of(name).is_derived or "%" in in_english(name) or _are_shares(column)
-        for name, count, column in zip(names, counts, figures, strict=True)
+        count is not None
+        or head_of(name).is_derived
+        or "%" in in_english(name)
+        or _are_shares(table.cells_of(index))
+        for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1)
     )
     fact = _fact_of_rows(table, are_counts=are_counts)
     yield TableColumn(0, head, ColumnRole.FACT if fact else ColumnRole.TEXT, fact=fact)
     names_product = _names_of_rows(head, names) == ""
     for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
+        column = TableColumn(index, name, ColumnRole.VALUE, metric=metric)
         is_derived = (head_of(name).is_derived and not product_and_version(name)[1]) or _is_ratio(name)
         if head_of(name).is_note:
-            yield TableColumn(index, name, ColumnRole.NOTE)
+            yield replace(column, role=ColumnRole.NOTE)
         elif is_derived or (are_counts and count is None):
-            yield TableColumn(index, name, ColumnRole.LEFT_OUT)
+            yield replace(column, role=ColumnRole.LEFT_OUT)
         elif are_counts and count is not None:
-            threads = whole_number(count, "the thread count", table.line)
-            yield TableColumn(index, name, ColumnRole.VALUE, metric=metric, threads=threads)
+            yield replace(column, threads=whole_number(count, "the thread count", table.line))
         else:
             of = "" if len(names) == 1 and _TIMES.search(name) else name
-            yield TableColumn(
-                index, name, ColumnRole.VALUE, metric=metric, of=of, names_product=names_product
-            )
+            yield replace(column, of=of, names_product=names_product)
 
 
 def _fact_of_rows(table: Table, *, are_counts: bool) -> str:
@@ -198,8 +187,8 @@ def _is_ratio(name: str) -> bool:
     return len(parts) == 2 and all(product_and_version(part)[1] for part in parts)
 
 
-def _are_shares(figures: Sequence[Quantity | None]) -> bool:
-    return all(figure and figure.unit == "%" for figure in figures)
+def _are_shares(cells: Sequence[Cell]) -> bool:
+    return all((figure := quantity(str(cell))) and figure.unit == "%" for cell in cells)
 
 
 def _check(table: Table) -> None:
@@ -255,22 +244,15 @@ def _metric_and_workload(table: Table, sent: Metric | None) -> tuple[Metric, str
     others = [(number, text) for number, text in texts if number != line]
     is_above = line < table.line and not _is_sentence(text)
     own = _title_without(mention, in_english(text)) if is_above else None
-    workload = own or _name_in(others, table.line)
-    if sent is not None:
-        contradicts = sent.name != mention.metric.name
-        said = (
-            f"the title on line {line} names {mention.metric.name}, the field 'metric' {sent.name}: "
-            "the field counts"
-        )
-        return sent, workload, [said] if contradicts else []
-    if mention.lacks_unit and not any(_units_of_cells(table.rows)):
+    warnings = []
+    if sent is not None and sent.name != mention.metric.name:
+        named = f"the title on line {line} names {mention.metric.name}, the field 'metric' {sent.name}"
+        warnings.append(f"{named}: the field counts")
+    elif sent is None and mention.lacks_unit and not any(_units_of_cells(table.rows)):
         words = in_english(text)[mention.start : mention.end]
-        return (
-            mention.metric,
-            workload,
-            [f"line {line}: {words!r} has no unit and is taken as milliseconds; write '(ms)' behind it"],
-        )
-    return mention.metric, workload, []
+        told = f"line {line}: {words!r} has no unit and is taken as milliseconds; write '(ms)' behind it"
+        warnings.append(told)
+    return sent or mention.metric, own or _name_in(others, table.line), warnings
 
 
 def _name_in(texts: Sequence[tuple[int, str]], before: int) -> str | None:

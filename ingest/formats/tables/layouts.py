@@ -64,7 +64,6 @@ _NO_HEAD = re.compile(r"(?<!\S)[0-9][0-9.,]*(?!\S)(?!\s+percentile)|\S:(?!\S)")
 _STATEMENT = re.compile(
     r"\s*(?:[\w./@-]{1,40}(?:[=#-][>#]|>)\s|(?:select|with|show)\s[^|]*\s(?:from|like)\s)", re.IGNORECASE
 )
-_FIRST_DIGITS, _THREE_DIGITS = re.compile(r"[0-9]{1,3}"), re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
 _SCAN_RATE = Metric("scan_rate", unit="rows/s, scaled", direction=HIGHER)
 _SCAN = re.compile(r"scan(?:$|[._ ])", re.IGNORECASE)
 _NAMED_COLUMN = re.compile(r"\s*(col-[0-9]{1,9})\s*:\s*(\S.*)", re.IGNORECASE)
@@ -393,30 +392,21 @@ def _check_labels(columns: Words, rows: Sequence[tuple[int, Words]]) -> None:
                 f"a name and {counted(numbers, 'number')} under {counted(width, 'column')}", number
             )
     misplaced = [number for number, words in rows if not _is_aligned(words, columns)]
-    if misplaced and all(_may_part_thousands(words, width) for _, words in rows):
-        raise FormatError(
-            "do the blanks part thousands, or are these numbers of a name? Write the numbers without blanks, "
-            "or send the table as CSV",
-            misplaced[0],
-        )
     # If every name ends in as many numbers, none of them can be a value: there would be too many.
     counts = {min(_cells_at_end(words), len(words) - 1) for _, words in rows}
-    if misplaced and len(counts) > 1 and max(counts) > width:
+    may_part_thousands = all(_may_part_thousands(words, width) for _, words in rows)
+    if misplaced and (may_part_thousands or (len(counts) > 1 and max(counts) > width)):
         raise FormatError(
-            "the values do not stand under their columns; is one missing, or is a number part of a name? "
-            "Put them under their columns, or send the table as CSV",
+            "the values do not stand under their columns; is one missing, is a number part of a name, or do "
+            "blanks part thousands? Put them under their columns, or send the table as CSV",
             misplaced[0],
         )
 
 
 def _may_part_thousands(words: Words, width: int) -> bool:
     """Return whether each of the last numbers may be two groups of digits: ``19 543 22 104``."""
-    groups = [word[0] for word in words[-2 * width :]]
-    return (
-        len(groups) == 2 * width
-        and all(map(_FIRST_DIGITS.fullmatch, groups[::2]))
-        and all(map(_THREE_DIGITS.fullmatch, groups[1::2]))
-    )
+    groups = " ".join(_texts(words[-2 * width :]))
+    return re.fullmatch(rf"(?:[0-9]{{1,3}} [0-9]{{3}}(?:[.,][0-9]+)? ?){{{width}}}", groups) is not None
 
 
 def _is_aligned(words: Words, columns: Words) -> bool:
