@@ -12,7 +12,7 @@ A head that says which is better (``rows [rows, lower]``) is always one of a met
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cached_property
 
@@ -239,7 +239,7 @@ class _RowColumns:
             and any(said_by(text).product or all(product_and_version(text)) for text in texts)
         )
         facts = {
-            "time": all(map(_time_of, texts)),
+            "time": all(_TIME_RANGE.fullmatch(text.strip()) and moment(text) for text in texts),
             "workload": all(map(_is_workload, texts)),
             "product": names_products,
         }
@@ -373,21 +373,17 @@ def own_metric_warning(metric: Metric, printed: str) -> str:
     return f"{printed!r} is no metric that benchdash knows: {called} one of the project's own{known}"
 
 
-def time_range_start(text: str) -> str | None:
-    """Return the first time of ``2025-11-23 18:56:52 ~ 2025-11-23 18:57:22``; None for any other text."""
+def moment(text: str) -> datetime | None:
+    """Return the time that a text is, with an offset that of UTC; of a range its start; None for other texts.
+
+    A range is ``2025-11-23 18:56:52 ~ 2025-11-23 18:57:22``.
+    """
     found = _TIME_RANGE.fullmatch(text.strip())
-    return found["start"] if found else None
-
-
-def _time_of(text: str) -> bool:
-    start = time_range_start(text)
-    if start is None:
-        return False
     try:
-        datetime.fromisoformat(start)
-    except ValueError:
-        return False
-    return True
+        time = datetime.fromisoformat(found["start"] if found else text)
+        return time.astimezone(UTC) if time.tzinfo else time
+    except (ValueError, OverflowError):
+        return None
 
 
 def _quantity(cell: Cell) -> Quantity | None:

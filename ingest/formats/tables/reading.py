@@ -17,8 +17,8 @@ from ingest.formats.tables.columns import (
     Columns,
     TableColumn,
     columns_of,
+    moment,
     own_metric_warning,
-    time_range_start,
 )
 from ingest.formats.tables.entries import RunEntry, join_metrics
 from ingest.formats.tables.table import Cell, Table, TableRow, is_empty, refuse_copies
@@ -374,15 +374,9 @@ class _RowCells:
 
     def _started_at(self) -> datetime | None:
         text = self.text("time")
-        if text is None:
-            return None
-        try:
-            time = datetime.fromisoformat(time_range_start(text) or text)
-            return time.astimezone(UTC) if time.tzinfo else time
-        except (ValueError, OverflowError):
-            raise FormatError(
-                f"{text[:40]!r} is not a time such as 2026-11-20T15:37:30Z", self.line
-            ) from None
+        if text is not None and (time := moment(text)) is None:
+            raise FormatError(f"{text[:40]!r} is not a time such as 2026-11-20T15:37:30Z", self.line)
+        return time if text is not None else None
 
     def _plain(self, cell: str | float) -> str | int | float:
         if isinstance(cell, str) and ((found := quantity(cell)) is None or found.unit or found.sign):
