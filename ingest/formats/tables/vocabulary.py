@@ -465,16 +465,13 @@ def metric_of_sender(text: str) -> Metric | None:
     """
     if not text.strip():
         return None
-    if found := metric_of_head(text):
-        if not found.of:
-            return found.metric
-    elif statistic := statistic_of_head(text):
-        return statistic
-    if (own := own_metric(text)) is None:
+    found = metric_of_head(text)
+    metric = found.metric if found and not found.of else statistic_of_head(text) or own_metric(text)
+    if metric is None:
         raise FormatError(
             f"{text[:40]!r} is no name of a metric, such as tps, latency_p95 or rss_mb [MB, lower]"
         )
-    return own
+    return metric
 
 
 # --- heads of columns -------------------------------------------------------------------------------------
