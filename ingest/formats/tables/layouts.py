@@ -8,7 +8,7 @@ User Threads  Txns/sec  User  System  Idle
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -217,10 +217,8 @@ def find_in_text(lines: Sequence[str], index: int, *, is_sure: bool = False) -> 
     first_row = _first_row(lines, index)
     if not first_row and line.startswith("#"):
         return None  # a heading of a document, with a comma in it
-    table = (
-        _find_separated(line, index, first_row, above, is_sure=is_sure)
-        or _find_rows(line, index, first_row, above, is_sure=is_sure)
-        or _find_grid(line, index, first_row, above, is_sure=is_sure)
+    table = _find_rows(line, index, first_row, above, is_sure=is_sure) or _find_grid(
+        line, index, first_row, above, is_sure=is_sure
     )
     return None if table is None or is_statement(line) else table
 
@@ -231,53 +229,56 @@ def _first_row(lines: Sequence[str], index: int) -> str:
     return next((row for row in below if row.strip() and not _BORDER.issuperset(row)), "")
 
 
-def _heads_results(
-    names: Sequence[str],
-    cells: Sequence[str],
-    above: Sequence[str],
-    *,
-    is_sure: bool,
-    may_name_rows: bool,
-    may_be_grid: bool = True,
-) -> bool:
-    """Return whether names stand over a table of results whose first row has these cells."""
-    width = len(_without_empty_end(names))
-    fits = len(cells) >= width and not any(cells[width:])
-    return holds_results(
-        names,
-        [TableRow(0, tuple(cells[:width]))] if fits else [],
-        above if fits and all(map(is_cell, cells[1:width])) else (),
-        is_sure=is_sure and fits,
-        may_name_rows=may_name_rows and fits and _are_names(names),
-        may_be_grid=may_be_grid,
-        may_be_transposed=may_name_rows and bool(names) and meaning_of(names[0]) == "metric",
-    )
-
-
 def _are_names(names: Sequence[str]) -> bool:
     return not any(
         len(name.split()) > _MAX_WORDS_OF_A_NAME or ": " in name or is_quantity(name) for name in names
     )
 
 
-# --- cells parted by a sign ---------------------------------------------------------------------------------
+# --- as many cells as names ---------------------------------------------------------------------------------
 
 
-def _find_separated(
+def _find_rows(
     line: str, index: int, first_row: str, above: Sequence[str], *, is_sure: bool
 ) -> TextTable | None:
+    """Return a table whose first row has a cell for each name, between separators or blanks."""
+    words, wide = first_row.split(), _wide(line)
+    has_hint = HINT.search(line) and not _NO_HEAD.search(line) and any(map(is_cell, words))
+    for separator, names, split in _splits(line, first_row, wide):
+        cells = separated_line(first_row, separator) if separator else split(first_row)
+        cells = tuple(map(with_point, cells)) if separator == ";" else tuple(cells)
+        width = len(_without_empty_end(names))
+        fits = len(cells) >= width and not any(cells[width:])
+        are_numbers = all(map(is_cell, cells[1:width]))
+        is_row = len(cells) == len(names) if separator in ("", _BAR) else fits
+        if separator:
+            may_have_runs = may_be_grid = True
+        else:
+            may_have_runs = bool(has_hint) and is_row
+            may_be_grid = is_row and names is wide and len(wide) != len(line.split()) and are_numbers
+        may_name_rows = is_row and may_have_runs and (bool(separator) or names_setting(names[0]))
+        if (may_have_runs or may_be_grid) and holds_results(
+            names,
+            [TableRow(0, cells[:width])] if fits else [],
+            above if fits and are_numbers else (),
+            is_sure=is_sure and is_row,
+            may_name_rows=may_name_rows and _are_names(names),
+            may_be_grid=may_be_grid,
+            may_be_transposed=may_name_rows and meaning_of(names[0]) == "metric",
+        ):
+            return TextTable(index, tuple(names), split, separator)
+    return None
+
+
+def _splits(line: str, first_row: str, wide: Sequence[str]) -> Iterator[tuple[str, Sequence[str], Split]]:
+    """Yield the ways in which a line and the row below it may part into cells: separator, names, split."""
     # Beside tabs, a comma is one of a number or of a text: 1,024.
     for separator in ("\t",) if "\t" in first_row else SEPARATORS:
-        names = separated_line(line, separator)
-        if not any(names):
-            continue
-        cells = separated_line(first_row, separator)
-        if separator == ";":
-            cells = tuple(map(with_point, cells))
-        is_row = separator != _BAR or len(cells) == len(names)
-        if _heads_results(names, cells, above, is_sure=is_sure and is_row, may_name_rows=is_row):
-            return TextTable(index, names, partial(_separated, separator), separator)
-    return None
+        if any(names := separated_line(line, separator)):
+            yield separator, names, partial(_separated, separator)
+    yield "", wide, _wide
+    yield "", wide, str.split
+    yield "", line.split(), str.split
 
 
 def separated_line(line: str, separator: str) -> tuple[str, ...]:
@@ -296,32 +297,6 @@ def _separated(separator: str, line: str) -> tuple[str, ...]:
     declared = _DECLARATION.sub(r"\1 \2", line) if "[" in line else line
     reader = csv.reader([declared], delimiter=separator, strict=True, skipinitialspace=True)
     return tuple(cell.strip() for cell in next(reader, ()))
-
-
-# --- cells parted by blanks ---------------------------------------------------------------------------------
-
-
-def _find_rows(
-    line: str, index: int, first_row: str, above: Sequence[str], *, is_sure: bool
-) -> TextTable | None:
-    """Return a table with blanks between as many cells as names, whose names may have blanks in them."""
-    words = first_row.split()
-    wide = _wide(line)
-    has_wide_names = len(wide) != len(line.split())
-    may_have_runs = HINT.search(line) and not _NO_HEAD.search(line) and any(map(is_cell, words))
-    if not may_have_runs and not has_wide_names:
-        return None
-    for names, split in ((wide, _wide), (wide, str.split), (line.split(), str.split)):
-        cells = split(first_row)
-        if len(cells) != len(names):
-            continue
-        may_be_grid = has_wide_names and names is wide and all(map(is_cell, cells[1:]))
-        may_name_rows = bool(may_have_runs) and names_setting(names[0])
-        if (may_have_runs or may_be_grid) and _heads_results(
-            names, cells, above, is_sure=is_sure, may_name_rows=may_name_rows, may_be_grid=may_be_grid
-        ):
-            return TextTable(index, tuple(names), split)
-    return None
 
 
 def _wide(line: str) -> list[str]:
