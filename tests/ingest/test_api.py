@@ -81,8 +81,10 @@ def test_an_upload_is_answered_with_what_was_understood(api, project, settings):
     assert TouchedSeries.objects.count() == 17
 
 
-def test_the_same_upload_again_is_the_same_upload(api):
-    first, second = send(api, **SAID), send(api, **SAID, name="another name.txt")
+def test_the_same_upload_again_is_the_same_upload(api, django_assert_num_queries):
+    first = send(api, **SAID)
+    with django_assert_num_queries(7):
+        second = send(api, **SAID, name="another name.txt")
     assert (first.status_code, second.status_code) == (201, 200)
     assert second.json() == first.json() | {"duplicate": True}
     assert (Upload.objects.count(), Run.objects.count(), RawFile.objects.count()) == (1, 1, 1)
@@ -118,12 +120,6 @@ def test_a_large_upload_takes_as_many_statements_as_a_small_one(api, django_asse
 def test_the_answer_lists_the_runs_as_the_upload_does(api):
     answer = send(api, a_table(12), hardware="box").json()
     assert answer["runs"] == api.get(f"/api/v1/uploads/{answer['id']}/").json()["runs"]
-
-
-def test_the_same_upload_again_takes_seven_statements(api, django_assert_num_queries):
-    send(api, **SAID)
-    with django_assert_num_queries(7):
-        assert send(api, **SAID).json()["duplicate"]
 
 
 def test_the_project_is_that_of_the_token_unless_it_is_named(api, project):
@@ -294,6 +290,7 @@ BAD_FILES = {
     "truncated": SYSBENCH[: len(SYSBENCH) // 2],
     "aborted": (FIXTURES / "sysbench/aborted-ctrl-c.txt").read_bytes(),
     "json": b'{"a": 1',
+    "of a run to come": b'{"time": "2198-12-31T23:00:00Z", "tps": 730.96, "qps": 11695.41, "threads": 4}\n',
 }
 
 
@@ -330,12 +327,6 @@ def test_a_file_that_is_now_understood_is_imported_when_it_is_sent_again(api):
     assert response.json()["duplicate"] is False
     assert Upload.objects.get().errors == []
     assert Run.objects.count() == 1
-
-
-def test_a_reason_does_not_repeat_a_secret_of_the_file(api):
-    response = send(api, b"mysql --password=hunter2 said hello\n", **SAID)
-    assert response.status_code == 422
-    assert "hunter2" not in response.content.decode()
 
 
 def test_a_file_whose_names_are_too_long_for_the_history_is_refused(api):
@@ -382,14 +373,6 @@ def test_a_malformed_field_is_named(api, field, value):
     given = {outer: json.dumps({key: value}) if key else value}
     assert field_errors(send(api, **{**SAID, **given})).keys() == {field}
     assert rows() == [0] * len(rows())
-
-
-def test_a_file_that_says_that_its_run_is_yet_to_come_is_refused_with_a_sentence(api):
-    line = b'{"time": "2198-12-31T23:00:00Z", "tps": 730.96, "qps": 11695.41, "threads": 4}\n'
-    response = send(api, line, "runs.jsonl", **SAID)
-    assert response.status_code == 422
-    assert "2198-12-31 23:00 UTC is in the future" in response.json()["errors"][0]["message"]
-    assert (Upload.objects.get().state, Run.objects.count()) == ("refused", 0)
 
 
 def test_a_file_must_be_sent_and_only_one(api):

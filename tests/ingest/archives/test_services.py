@@ -219,29 +219,33 @@ def test_companions_are_known_by_their_content_and_pair_by_stem(api):
     ]
 
 
-def test_what_is_said_of_all_files_gives_way_to_what_a_path_says(api):
-    path_map = {"version": {"ma101114": {"product": "MariaDB", "version": "10.11.14"}, "my8044": "8.0.44"}}
-    files = {"ma101114/reads.txt": REPORT, "my8044/reads.txt": OTHER}
+def test_what_is_said_of_all_files_gives_way_to_what_a_part_of_a_path_means_and_both_to_the_path(api):
+    path_map = {
+        "version": {"ma101114": {"product": "MariaDB", "version": "10.11.14"}, "my8044": "8.0.44"},
+        "path": {"my8044/other.txt": {"version": "8.0.45", "workload": "writes"}},
+    }
+    files = {"ma101114/reads.txt": REPORT, "my8044/reads.txt": OTHER, "my8044/other.txt": report(2)}
     sent(api, tar_of(files), product="MySQL", path_map=json.dumps(path_map))
-    found = Run.objects.order_by("pk").values_list("version__product__name", "version__version")
-    assert set(found) == {("MariaDB", "10.11.14"), ("MySQL", "8.0.44")}
+    found = Run.objects.values_list("version__product__name", "version__version", "workload__name")
+    assert set(found) == {
+        ("MariaDB", "10.11.14", "reads"),
+        ("MySQL", "8.0.44", "reads"),
+        ("MySQL", "8.0.45", "writes"),
+    }
 
 
 @pytest.mark.parametrize(
-    ("fields", "name", "message"),
+    ("fields", "message"),
     [
-        ({"pattern": "{version"}, "pattern", "stray brace"),
-        ({"pattern": "{version}{build}"}, "pattern", "side by side"),
-        ({"path_map": "[]"}, "path_map", "must be a JSON object"),
-        ({"path_map": '{"version": 1}'}, "path_map", "must be a JSON object of objects"),
-        ({"companion_pattern": "sb.{range}"}, "companion_pattern", "'{range}'"),
+        ({"pattern": "{version}{build}"}, "side by side"),
+        ({"path_map": '{"version": 1}'}, "must be a JSON object of objects"),
+        ({"companion_pattern": "sb.{range}"}, "'{range}'"),
     ],
 )
-def test_a_pattern_that_cannot_be_meant_is_a_wrong_field(api, fields, name, message):
+def test_a_pattern_that_cannot_be_meant_is_a_wrong_field(api, fields, message):
     answer = send(api, tar_of({"10.6.1/reads.txt": REPORT}), **fields)
-    assert answer.status_code == 400
     [error] = answer.json()["errors"]
-    assert error["field"] == name
+    assert (answer.status_code, error["field"]) == (400, *fields)
     assert message in error["message"]
     assert not Upload.objects.exists()
 
@@ -278,14 +282,6 @@ def test_a_name_in_a_pattern_that_is_no_field_is_warned_of(api):
     mapped = json.dumps({"value": {"64": {"threads": 64}}, "versoin": {"10.6.1": {"version": "10.6.1"}}})
     answer = send(api, tar_of(files), pattern=pattern, path_map=mapped, **dry_run)
     assert "is no field" not in str(answer.json()["warnings"])
-
-
-def test_a_mapping_says_what_holds_for_a_single_path(api):
-    files = {"10.6.1/reads.txt": REPORT, "10.6.1/other.txt": OTHER}
-    path_map = {"path": {"10.6.1/other.txt": {"version": "10.6.2", "workload": "writes"}}}
-    sent(api, tar_of(files), path_map=json.dumps(path_map))
-    found = Run.objects.values_list("version__version", "workload__name")
-    assert set(found) == {("10.6.1", "reads"), ("10.6.2", "writes")}
 
 
 # --- archives that are refused ------------------------------------------------------------------------------
