@@ -59,10 +59,12 @@ def _rates(values: Mapping[str, float], cpus: int | None) -> dict[str, float]:
 
 def _cpu_rates(facts: Mapping[str, Fact], seconds: float | None) -> dict[str, float]:
     """Return the CPU time per second, in µs, of both sides of a run that took so many seconds."""
-    rates = {}
+    rates: dict[str, float] = {}
+    if not seconds:
+        return rates
     for side in ("server", "client"):
         used = facts.get(f"{side}_cpu_s", facts.get(f"contention.{side}_cpu_s"))
-        if seconds and isinstance(used, int | float) and not isinstance(used, bool) and used > 0:
+        if isinstance(used, int | float) and not isinstance(used, bool) and used > 0:
             rates[f"{side}_cpu_per_op"] = used / seconds * 1_000_000
     return rates
 

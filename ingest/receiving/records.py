@@ -190,7 +190,7 @@ class _Decision:
                 *self._stability(run, samples, options),
             ),
             options={name: value for name, value in options.items() if name not in measured},
-            facts={**facts, **self.meta.facts, **measured, **self._facts_of_pull_request()},
+            facts={**facts, **self.meta.facts, **measured, **self.facts_of_pull_request},
             warnings=tuple(self._run_warnings(run)),
             samples=sampled,
             metrics={one.metric: self.metrics[one.metric] for one in readings if one.metric in self.metrics},
@@ -213,7 +213,8 @@ class _Decision:
             "notes": self._said("notes") or "",
         }
 
-    def _facts_of_pull_request(self) -> Mapping[str, Fact]:
+    @cached_property
+    def facts_of_pull_request(self) -> Mapping[str, Fact]:
         if self.pull_request is None:
             return {}
         said = {name: self._said(name) for name in ("branch", "base_branch")}

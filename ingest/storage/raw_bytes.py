@@ -86,7 +86,14 @@ def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
     by_digest = {data.sha256: data for data in files}
     # Small content is sent even if it should be there; large content is not stored again.
     if all(data.size <= settings.UPLOAD_INLINE_BYTES for data in by_digest.values()):
-        return _with_small_content(_new_row(project, by_digest[sha256]) for sha256 in sorted(by_digest))
+        # One that is there gets an update that changes nothing.
+        kept = RawFile.objects.bulk_create(
+            [_new_row(project, by_digest[sha256]) for sha256 in sorted(by_digest)],
+            update_conflicts=True,
+            unique_fields=["project", "sha256"],
+            update_fields=["size"],
+        )
+        return {row.sha256: row for row in kept}
     found = _stored(project, by_digest)
     if missing := sorted(by_digest.keys() - found.keys()):
         rows = [_new_row(project, by_digest[sha256]) for sha256 in missing]
@@ -96,14 +103,6 @@ def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
         names = {row.storage_name for row in found.values()}
         delete(row.storage_name for row in rows if row.storage_name and row.storage_name not in names)
     return found
-
-
-def _with_small_content(rows: Iterable[RawFile]) -> dict[str, RawFile]:
-    """Store rows, and return them by digest; one that is there gets an update that changes nothing."""
-    kept = RawFile.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["project", "sha256"], update_fields=["size"]
-    )
-    return {row.sha256: row for row in kept}
 
 
 def delete(names: Iterable[str]) -> None:
