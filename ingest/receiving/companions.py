@@ -147,7 +147,7 @@ def _read(file: _File) -> _Read:
     is_declared = file.kind == Companion.Kind.CONFIGURATION
     try:
         with result_limits().budget(file.size):
-            found = _configuration(file) if is_declared else _companion(file)
+            found = _parsed(file, is_declared=is_declared)
     except FormatError as error:
         what = "configuration file" if is_declared else "companion"
         line = f"line {error.line}: " if error.line else ""
@@ -157,18 +157,14 @@ def _read(file: _File) -> _Read:
     return replace(found, report=replace(found.report, warnings=warnings))
 
 
-def _configuration(file: _File) -> _Read:
-    """Read a configuration file. Raises FormatError for what is no text, or too long."""
-    if file.size > _MAX_CONFIGURATION_BYTES:
-        raise FormatError(f"it is longer than {_MAX_CONFIGURATION_BYTES} bytes")
-    return _Read(CONFIGURATION, Source(file.read(), file.name).text, is_declared=True)
-
-
-def _companion(file: _File) -> _Read:
-    """Read any other companion. Raises FormatError for what is no text, too long, or broken."""
-    if file.size > _MAX_BYTES:
-        raise FormatError(f"it is longer than {_MAX_BYTES} bytes")
+def _parsed(file: _File, *, is_declared: bool) -> _Read:
+    """Read a companion. Raises FormatError for what is no text, too long, or broken."""
+    longest = _MAX_CONFIGURATION_BYTES if is_declared else _MAX_BYTES
+    if file.size > longest:
+        raise FormatError(f"it is longer than {longest} bytes")
     source = Source(file.read(), file.name)
+    if is_declared:
+        return _Read(CONFIGURATION, source.text, is_declared=True)
     name = companion_formats.recognise(source)
     if name is None:
         is_settings = file.size <= _MAX_CONFIGURATION_BYTES and is_configuration(source.text)
