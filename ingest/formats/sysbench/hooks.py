@@ -56,10 +56,16 @@ def hook_reports(text: str, line: int, end: int) -> Iterator[ReportBlock]:
 
 
 def figures_of(block: ReportBlock) -> dict[str, float]:
-    """Return the figures by column. Raise FormatError for one that sysbench cannot have measured."""
+    """Return the figures by column, first the time and the threads; events where they made no queries.
+
+    Raise FormatError for a figure that sysbench cannot have measured.
+    """
     figures = {column: figure(*block.text(name)).value for name, column in _COLUMNS.items()}
     if not figures["threads"].is_integer() or figures["threads"] > MAX_THREADS:
         raise FormatError(f"{figures['threads']:g} is not a number of threads", block.line)
     if not figures[PERCENTILE]:
         del figures[PERCENTILE]
+    if figures["tps"] and not figures["qps"]:
+        names = {"time_s": "time_s", "threads": "threads", "tps": "events_per_s", PERCENTILE: PERCENTILE}
+        return {names[name]: value for name, value in figures.items() if name in names}
     return figures

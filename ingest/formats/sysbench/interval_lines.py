@@ -120,20 +120,6 @@ class IntervalLines:
         """Take the figures of an interval by their columns, of which the first is the time."""
         self._lines.append((tuple(figures), tuple(figures.values())))
 
-    def leave_out_queries(self) -> None:
-        """Take the transactions of hooks, which always print queries too, for events."""
-        for at, (columns, figures) in enumerate(self._lines):
-            if "latency" not in columns and "tps" in columns:
-                cells = dict(zip(columns, figures, strict=True))
-                names = {
-                    "time_s": "time_s",
-                    "threads": "threads",
-                    "tps": "events_per_s",
-                    PERCENTILE: PERCENTILE,
-                }
-                kept = {name: cells[of] for of, name in names.items() if of in cells}
-                self._lines[at] = tuple(kept), tuple(kept.values())
-
     def add(self, line: str, line_number: int) -> None:
         """Take a line. One that does not begin with a time is no interval line."""
         for columns, pattern in _SHAPES:

@@ -197,7 +197,12 @@ class SysbenchOutput:
             self._is_parted = True
         elif name in _HEADINGS and colon and not value and (block or name not in _INNER_HEADINGS):
             self._open(_HEADINGS[name], line_number)
-        elif block and value and _is_name(name) and (name not in block.values or is_within):
+        elif (
+            block
+            and value
+            and (name in _NAMES or name.endswith("percentile"))
+            and (name not in block.values or is_within)
+        ):
             block.add(name, value, line_number)
         elif self._in_histogram or not (block and is_indented):
             self.begins_with = self.begins_with or ("" if is_indented else text[:200])
@@ -277,10 +282,6 @@ class SysbenchOutput:
         self._block.headings.add(heading)
         self._block.end = line_number
         return self._block
-
-
-def _is_name(name: str) -> bool:
-    return name in _NAMES or name.endswith("percentile")
 
 
 def _without_remark(line: str) -> str:

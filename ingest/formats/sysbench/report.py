@@ -47,9 +47,6 @@ _FAIRNESS = {"fairness_events_stddev": EVENTS_OF_EACH, "fairness_time_stddev": T
 # The total time and the time that sysbench divides by are taken up to 2 ms apart, mostly less than one.
 _CLOCK_SLACK_S = 1e-3
 
-_RATES_OF_A_HOOK = (
-    *("tps", "qps", "reads_per_s", "writes_per_s", "other_per_s", "errors_per_s", "reconnects_per_s"),
-)
 _LONGEST_COUNTED_MS = 100_000
 """The end of the histogram of response times: a percentile there may be anything above."""
 
@@ -271,17 +268,14 @@ class SysbenchReport:
         sizes, line_of_sizes = self.block.match(TRANSFERRED, _IO_SIZES)
         clock = self._clock_of(OPERATIONS)
         numbers = [number(count, line) for count in counts.groups()]
+        block_size = _mib(*self.output.header.get("file_block_size", ("0b", line)))
         for metric, count in zip(("reads", "writes", "fsyncs"), numbers, strict=True):
             yield reading(f"{metric}_per_s", clock.rate(count))
         for direction, count, printed in zip(("read", "written"), numbers, sizes.groups(), strict=False):
-            mib = self._mib(count, printed, line_of_sizes)
+            # The printed size has only five digits.
+            size, computed = _mib(printed, line_of_sizes), count * block_size
+            mib = computed if abs(computed - size) <= 1e-4 * size else size
             yield reading(f"{direction}_mib_per_s", clock.rate(mib))
-
-    def _mib(self, blocks: float, printed: str, line: int) -> float:
-        """Return the MiB of so many blocks: the printed size has only five digits."""
-        size = _size(printed, line)
-        computed = blocks * _size(*self.output.header.get("file_block_size", ("0b", line)))
-        return computed if abs(computed - size) <= 1e-4 * size else size
 
     def _file_rates(self) -> Iterator[Reading]:
         """Yield the rates of fileio in 1.1: ``read:  IOPS=9645.73 150.71 MiB/s (158.03 MB/s)``."""
@@ -321,19 +315,18 @@ class HookReport:
 
     def __init__(self, output: SysbenchOutput, block: ReportBlock, percentile: int | None) -> None:
         self._figures = figures_of(block)
-        if not self._figures["tps"]:
+        self.runs_queries = "tps" in self._figures
+        if self._figures.get("tps") == 0:
             raise FormatError("not one event was completed", block.line)
         self.output = output
         self.percentile = percentile
         self.test = output.test or None
         self.duration_s = self._figures["time_s"]
-        self.runs_queries = bool(self._figures["qps"])
 
     def readings(self) -> Iterator[Reading]:
-        if self.runs_queries:
-            yield from (reading(rate, self._figures[rate]) for rate in _RATES_OF_A_HOOK)
-        else:
-            yield reading("events_per_s", self._figures["tps"])
+        for metric, value in self._figures.items():
+            if metric not in ("time_s", "threads", PERCENTILE):
+                yield reading(metric, value)
         if PERCENTILE in self._figures:
             metric = percentile_metric(self.percentile) if self.percentile else PERCENTILE
             yield Reading(metric, self._figures[PERCENTILE], "ms", LOWER)
@@ -364,7 +357,7 @@ def _milliseconds(text: str, line: int) -> float:
     return number(text.removesuffix("ms"), line)
 
 
-def _size(text: str, line: int) -> float:
+def _mib(text: str, line: int) -> float:
     """Return ``93.875Mb`` and ``16Kb`` in MiB."""
     unit = text.rstrip("b")[-1:]
     return number(text.rstrip("b").rstrip("KMGT"), line) * _MIB.get(unit, _MIB["b"])

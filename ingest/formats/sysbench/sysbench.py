@@ -34,7 +34,7 @@ from ingest.formats.sysbench.hooks import IN_HEAD
 from ingest.formats.sysbench.interval_lines import MAX_RANK, contradictions
 from ingest.formats.sysbench.lines import SysbenchOutput, plain_line
 from ingest.formats.sysbench.report import HookReport, SysbenchReport
-from ingest.formats.sysbench.report_block import ReportBlock, number
+from ingest.formats.sysbench.report_block import number
 from ingest.masking import mask_text
 
 # A document may indent what it quotes, or have tags of HTML before it.
@@ -63,7 +63,6 @@ _MAX_TITLE_LENGTH = 100
 
 _BUILT_IN_TESTS = frozenset({"cpu", "memory", "fileio", "threads", "mutex"})
 _FORCED = "forcing shutdown"
-_ANOTHER_REPORT = "another report begins without a banner before it; send one run, or runs with their banners"
 _READ_VERSIONS = ("0.4", "0.5", "1.")
 
 
@@ -181,6 +180,9 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     if report.percentile is not None:
         options["percentile"] = report.percentile
     time = _time(output.stamp)
+    if time and time.tzinfo is None:
+        notes.append(f"the time {output.stamp!r} has no offset and counts as UTC (line {output.line})")
+        time = time.replace(tzinfo=UTC)
     header = {
         name.replace("_", "-"): option(text) for name, (text, _) in output.header.items() if name != "threads"
     }
@@ -190,38 +192,39 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         column=output.title or None,
         workload=workload_of(words) or report.test,
         threads=threads,
-        started_at=time.replace(tzinfo=UTC) if time and time.tzinfo is None else time,
+        started_at=time,
         duration_s=report.duration_s,
         options=options | header,
         lost=() if output.version or threads or output.has_report_of_a_hook else ("threads",),
     )
     if not (output.version or output.has_report_of_a_hook):
         notes.append(f"above the report in line {output.line} there is no banner of sysbench")
-    if not report.runs_queries:
-        output.interval_lines.leave_out_queries()
-    tables = _interval_tables(output, key, report.percentile or 0)
+    tables = []
+    if output.interval_lines:
+        tables.append(Intervals(key, "sysbench", *output.interval_lines.table(report.percentile or 0)))
+    if output.histogram:
+        tables.append(Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram)))
     return run, tables, [*notes, *(() if output.checkpoints else contradictions(run, tables))]
 
 
 def _report_of(output: SysbenchOutput, options: Mapping[str, Fact]) -> SysbenchReport | HookReport:
-    block = _final_block(output)
-    if not output.has_report_of_a_hook:
-        return SysbenchReport(output, block)
-    rank = output.interval_lines.rank or options.get("percentile")
-    return HookReport(output, block, rank if isinstance(rank, int) and 1 <= rank <= MAX_RANK else None)
-
-
-def _final_block(output: SysbenchOutput) -> ReportBlock:
     """Return the report of the whole run or, after checkpoints, of the rest of it."""
+    is_of_hook, blocks = output.has_report_of_a_hook, output.blocks
     # A hook is told of checkpoints as of intervals.
-    blocks, checkpoints = output.blocks, [] if output.has_report_of_a_hook else output.checkpoints
-    if len(blocks) <= len(checkpoints):
+    checkpoints = 0 if is_of_hook else len(output.checkpoints)
+    if len(blocks) <= checkpoints:
         raise FormatError(
             "no final report: sysbench was stopped, or the file is cut off after this line", output.last_line
         )
-    if len(blocks) > len(checkpoints) + 1:
-        raise FormatError(_ANOTHER_REPORT, blocks[len(checkpoints) + 1].line)
-    return blocks[-1]
+    if len(blocks) > checkpoints + 1:
+        raise FormatError(
+            "another report begins without a banner before it; send one run, or runs with their banners",
+            blocks[checkpoints + 1].line,
+        )
+    if not is_of_hook:
+        return SysbenchReport(output, blocks[-1])
+    rank = output.interval_lines.rank or options.get("percentile")
+    return HookReport(output, blocks[-1], rank if isinstance(rank, int) and 1 <= rank <= MAX_RANK else None)
 
 
 def _refuse_failures(output: SysbenchOutput) -> None:
@@ -284,22 +287,11 @@ def _notes(output: SysbenchOutput) -> Iterator[str]:
     for text, line in output.fatal:
         if _FORCED in text:
             yield f"sysbench was forced to stop before its transactions were done (line {line})"
-    if (time := _time(output.stamp)) and time.tzinfo is None:
-        yield f"the time {output.stamp!r} has no offset and counts as UTC (line {output.line})"
     if output.interval_lines.strange:
         yield (
             f"{len(output.interval_lines.strange)} interval lines were not understood, "
             f"the first in line {output.interval_lines.strange[0]}"
         )
-
-
-def _interval_tables(output: SysbenchOutput, key: str, rank: int) -> list[Intervals]:
-    tables = []
-    if output.interval_lines:
-        tables.append(Intervals(key, "sysbench", *output.interval_lines.table(rank)))
-    if output.histogram:
-        tables.append(Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram)))
-    return tables
 
 
 def _facts(outputs: Sequence[SysbenchOutput]) -> dict[str, Fact]:
