@@ -38,8 +38,8 @@ class RelativeFiguresOnly(NotAllowed):
 
     def __init__(self) -> None:
         super().__init__(
-            "This project publishes relative figures only: its pages Compare, Matrix, Curves, Settings and "
-            "Articles show them, and everything else is for its members"
+            "This project publishes relative figures only: its pages Compare and Articles show them, and"
+            " everything else is for its members"
         )
 
 

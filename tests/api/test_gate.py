@@ -1,5 +1,6 @@
 """The gate: is a commit slower than the one before?"""
 
+import re
 from datetime import timedelta
 from math import exp
 from xml.etree import ElementTree as ET
@@ -333,6 +334,18 @@ def test_a_release_is_held_against_the_one_before_it_also_of_the_line_before(pro
     project.options = {"lines_not_compared": [["10.6", "10.11"]]}
     project.save()
     assert verdict("10.11.1") == ("unknown", [])
+
+
+@pytest.mark.parametrize("scatter", [0.001, 0.01, 0.02, 0.04, 0.08])
+def test_the_summary_and_the_reasons_count_the_same_rows_as_not_enough_to_tell(project, anonymous, scatter):
+    for number in (1, 2):
+        levels = [100.0 * (1 + scatter * at * (-1) ** number) for at in range(6)]
+        released(project, "1", *levels[: 8 - 2 * number], branch="main", commit=digits(number))
+    TouchedSeries.objects.all().delete()
+    answer = ask_gate(anonymous, branch="main")
+    told = re.compile(r"(\d+)(?: rows?)? not enough to tell")
+    in_reasons = [found[1] for reason in answer["reasons"] if (found := told.match(reason))]
+    assert told.findall(answer["summary"]) == in_reasons
 
 
 def test_what_the_base_has_and_a_commit_lacks_is_named_and_never_passes(project, anonymous):

@@ -63,7 +63,15 @@ def summary(gate: Gate) -> str:
         return f"Unknown: {_nothing_of(gate)}."
     if not compared:
         return f"Unknown: there is nothing to hold {name} against."
-    return f"Unknown: {name} against {against}: {counts_in_words(counts)}."
+    # Not enough to tell whether they differ, and enough to exclude the loss that counts.
+    excluded = sum(one.verdict == "unknown" and one.passes for one in gate.rows)
+    others = [
+        one.verdict for one in gate.rows if one.verdict and not (one.verdict == "unknown" and one.passes)
+    ]
+    parts = [counts_in_words(others)]
+    if excluded:
+        parts.insert(0, f"{counted(excluded, 'row')} lost less than {_margins(gate)[0]}")
+    return f"Unknown: {name} against {against}: {', '.join(filter(None, parts))}."
 
 
 def _excluded(gate: Gate, rows: int) -> str:
