@@ -26,6 +26,10 @@ def rows(page):
     return {cells[0].strip(" `"): [cell.strip() for cell in cells[1:]] for cells in lines}
 
 
+def section(title):
+    return next(part for part in PAGE.split("\n## ") if part.startswith(f"{title}\n"))
+
+
 def metrics_of(name):
     """The metrics of a format in its fixtures."""
     expected = [json.loads(path.read_text()) for path in EXPECTATIONS if path.parent.name == name]
@@ -43,8 +47,8 @@ def test_the_page_is_short():
     assert len(PAGE.split()) <= MAX_WORDS
 
 
-def test_the_tables_have_a_row_for_every_format():
-    assert set(formats.FORMATS) <= set(rows(PAGE))
+def test_the_tables_have_a_row_for_every_format_and_for_no_other():
+    assert set(formats.FORMATS) == set(rows(section("What is read")))
     assert {*COMPANION_FORMATS, "configuration"} <= set(rows(COMPANIONS))
 
 
@@ -54,6 +58,15 @@ def test_the_metrics_that_the_table_names_are_read_from_fixtures(name):
     named = re.findall(r"`([\w.*]+)`", read.partition(" with ")[0].partition("`state`")[0])
     metrics = metrics_of(name)
     assert [metric for metric in named if not any(fnmatch(known, metric) for known in metrics)] == []
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, found in formats.FORMATS.items() if hasattr(found, "required")]
+)
+def test_the_table_names_the_metrics_that_a_run_of_a_tool_must_have(name):
+    read = re.findall(r"`([\w.*]+)`", rows(PAGE)[name][1])
+    required = set(formats.FORMATS[name].required) - {"threads"}
+    assert required <= set(read)
 
 
 def test_every_example_stands_in_a_fixture():
