@@ -51,7 +51,7 @@ def sections(lines: Sequence[str], is_head: Callable[[Sequence[str]], bool]) -> 
         elif words[0] == "---" or "relative" in words:
             is_relative = "relative" in words
             section.has_parts = True
-        elif head and len(words) > 1 and (is_figure or len(words) == len(head)):
+        elif head and (is_figure or len(words) == len(head)):
             if is_relative:
                 section.ratios.append(line)
             elif len(words) != len(head):
