@@ -1,12 +1,13 @@
 """Decides what each run of a file was: from what the sender said, what lay beside the file, and the file."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -118,6 +119,7 @@ class _Decision:
         self.with_others = {*self.meta.fields, *(_TOLD_APART if metadata.defaults else ())}
         self.without_version: list[ParsedRun] = []
         self.values = [self._values(run) for run in self.runs]
+        self.kept_apart = self._keep_apart()
 
     @cached_property
     def headings_by_entry(self) -> Mapping[frozenset[tuple[str, str]], AbstractSet[str]]:
@@ -310,7 +312,8 @@ class _Decision:
             if own == {self._said(name)}:
                 continue
             if self.explicit[name] is not None:
-                yield f"the field '{name}' gives one {name} to runs for which the file names {len(own)}"
+                kept = ", now their configurations" if self.kept_apart else ""
+                yield f"the field '{name}' gives one {name} to runs for which the file names {len(own)}{kept}"
             elif name in self.meta.fields:
                 unused = self.meta.fields[name]
                 yield f"the file tells its runs apart by {name}, so '{unused}' in meta was not used"
@@ -349,6 +352,26 @@ class _Decision:
             self.without_version.append(run)
             values["version"] = UNKNOWN_VERSION
         return values
+
+    def _keep_apart(self) -> bool:
+        """Tell runs that fields make alike apart by their configuration: they are no repetitions.
+
+        Return whether there were any.
+        """
+        overruled = [
+            name for name in _NAMED_BY_FILES if name in self.told_apart and self.explicit[name] is not None
+        ]
+        if not overruled or self.explicit["configuration"] is not None:
+            return False
+        alike: dict[Hashable, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+        for run, values in zip(self.runs, self.values, strict=True):
+            own = mask_identity(" ".join(str(part) for name in overruled if (part := _own(run, name))))
+            measured = frozenset(one.metric for one in run.readings)
+            alike[repr(values), run.threads, measured].append((own, values))
+        several = [found for found in alike.values() if len({own for own, _ in found}) > 1]
+        for own, values in chain.from_iterable(several):
+            values["configuration"] = own
+        return bool(several)
 
     def _otherwise(self, run: ParsedRun, name: str) -> Any:
         """Return what holds of a run where its sender says nothing explicit."""

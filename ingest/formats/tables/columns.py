@@ -69,6 +69,8 @@ _MEASURE = re.compile(
     r"\b(?:lat|latency|latencies|response|qps|tps|tpmc?|iops|ops|rps|throughput|duration|elapsed)\b",
     re.IGNORECASE,
 )
+_COMMIT = re.compile(r"[0-9A-Fa-f]{7,40}")
+_DATES = frozenset({"date", "day"})
 _DIGIT = re.compile(r"[0-9]")
 _RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 _OF_RUNS = re.compile(r"(?:^| )(?:of [0-9]{1,3}(?: runs)?|[0-9]{1,3} runs)$", re.IGNORECASE)
@@ -210,8 +212,11 @@ class _RowColumns:
             if index or is_numeric:
                 raise FormatError(f"column {index + 1} has no name", self.table.line)
             return self._text(column, head)
-        # "Queries" and "Tests" behind the first column are counts.
-        if head.meaning is not None and not (head.meaning == "workload" and index and is_numeric):
+        # "Queries" and "Tests" behind the first column are counts, and other texts than digests no commits.
+        is_other = (head.meaning == "workload" and index and is_numeric) or (
+            head.meaning == "commit" and not all(_COMMIT.fullmatch(str(cell)) for cell in cells)
+        )
+        if head.meaning is not None and not is_other:
             is_length = head.meaning == "time" and is_numeric and {one.unit for one in numbers} == {"s"}
             return replace(column, role=ColumnRole.FACT, fact="seconds" if is_length else head.meaning)
         are_versions = all(product_and_version(str(cell))[1] for cell in cells)
@@ -230,6 +235,8 @@ class _RowColumns:
         ):
             return replace(column, role=ColumnRole.VALUE, metric=metric)
         is_vague = _measures(head.text) and any(_DIGIT.search(text) for text in texts)
+        if head.text.casefold() in _DATES and "time" not in self.meanings and all(map(moment, texts)):
+            return replace(column, role=ColumnRole.FACT, fact="time")
         if head.is_note or is_vague:
             return replace(column, role=ColumnRole.NOTE)
         if head.is_derived:
@@ -364,6 +371,16 @@ def names_setting(name: str) -> bool:
     if "prime" in words or _SAID_SETTING.search(name) or (of_server and _SERVER_LIMIT.fullmatch(bare)):
         return True
     return (bool(words & _SETTING_WORDS) or of_server) and not words & _MEASURED_WORDS
+
+
+def names_statistic(name: str) -> bool:
+    """Return whether a name over a column is one of a statistic alone: ``avg``, ``max``."""
+    return _bare(name) in (_STATISTICS_OF_RATES | _OTHER_STATISTICS) - {""}
+
+
+def is_level(name: str) -> bool:
+    """Return whether a statistic says where the values lie, and not how far they scatter."""
+    return _bare(name) in _STATISTICS_OF_RATES | {"median"}
 
 
 def own_metric_warning(metric: Metric, printed: str) -> str:

@@ -77,7 +77,8 @@ def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
 
 # Facts that name a run, apart from its repetition and its time.
 identity = attrgetter(
-    "workload", "column", "product", "version", "build", "configuration", "counterpart", "threads"
+    *("workload", "column", "product", "version", "build", "commit", "configuration", "counterpart"),
+    "threads",
 )
 
 
@@ -85,7 +86,7 @@ def _keys(runs: Sequence[ParsedRun]) -> list[str]:
     """Return ``DO 1/ConnectorJ-5.1`` for each run, with ``/threads=4`` where threads vary in the file."""
     varying = [name for name in _IN_KEY if len({getattr(run, name) for run in runs}) > 1]
     keys = [_key(run, varying) for run in runs]
-    for further in (["product", "version"], ["started_at"]):
+    for further in (["product", "version"], ["commit"], ["started_at"]):
         if len(set(keys)) < len(keys):
             varying += [name for name in further if len({getattr(run, name) for run in runs}) > 1]
             keys = [_key(run, varying) for run in runs]

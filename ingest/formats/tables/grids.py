@@ -8,7 +8,15 @@ from benchdash.results.readings import LOWER
 from ingest.formats.cells import is_number, quantity, whole_number
 from ingest.formats.headings import is_count, product_and_version, said_by, thread_count
 from ingest.formats.report import FormatError
-from ingest.formats.tables.columns import FACTORS, ColumnRole, Columns, TableColumn
+from ingest.formats.tables.columns import (
+    FACTORS,
+    ColumnRole,
+    Columns,
+    TableColumn,
+    is_level,
+    names_setting,
+    names_statistic,
+)
 from ingest.formats.tables.reading import Entries, read_columns, repetition_number
 from ingest.formats.tables.table import Cell, Table, TableRow, refuse_copies
 from ingest.formats.tables.vocabulary import (
@@ -131,11 +139,21 @@ def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     fact = _fact_of_rows(table, are_counts=are_counts)
     yield TableColumn(0, head, ColumnRole.FACT if fact else ColumnRole.TEXT, fact=fact)
     names_product = _names_of_rows(head, names) == ""
+    values = [name for name in names if not (counts_threads(name) or names_setting(name))]
+    statistics = [name for name in values if names_statistic(name)]
+    # Beside what they sum up, none of them counts.
+    level = next(filter(is_level, statistics), None) if statistics == values else None
     for index, (name, count) in enumerate(zip(names, counts, strict=True), start=1):
         column = TableColumn(index, name, ColumnRole.VALUE, metric=metric)
         is_derived = (head_of(name).is_derived and not product_and_version(name)[1]) or _is_ratio(name)
         if head_of(name).is_note:
             yield replace(column, role=ColumnRole.NOTE)
+        elif name in statistics:
+            yield column if name == level else replace(column, role=ColumnRole.LEFT_OUT)
+        elif counts_threads(name) and fact != "threads" and count is None:
+            yield replace(column, role=ColumnRole.FACT, fact="threads")
+        elif names_setting(name) and count is None:
+            yield replace(column, role=ColumnRole.SETTING)
         elif is_derived or (are_counts and count is None):
             yield replace(column, role=ColumnRole.LEFT_OUT)
         elif are_counts and count is not None:

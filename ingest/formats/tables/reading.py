@@ -315,6 +315,7 @@ class _RowCells:
             product=product,
             version=version,
             build=self.text("build"),
+            commit=self.text("commit"),
             configuration=configuration,
             counterpart=server,
             workload=self.text("workload"),

@@ -141,7 +141,11 @@ _STATISTIC_BESIDE = re.compile(
 )
 _BARE_STATISTIC = re.compile(rf"(?P<statistic>{_STATISTIC})", re.IGNORECASE)
 # YCSB runs its words together: [READ].99thPercentileLatency(us).
-_RUN_TOGETHER = re.compile(r"(?<=[a-z])(?=Percentile|Latency)|(?<=\])\.")
+_RUN_TOGETHER = re.compile(
+    r"(?<=[a-z])(?=Percentile|Latency)|(?<=\])\."
+    # Scripts write avg_tps and tps_avg.
+    r"|(?:(?<=\bavg)|(?<=\bmean))_(?=[tqr]ps\b)|(?<=\b[tqr]ps)_(?=(?:avg|mean)\b)"
+)
 # rows/s, inserts per second; MB/s is a unit, and no name of a rate.
 _OTHER_RATE = re.compile(rf"(?![kmgt]i?b(?:ytes)?\b)(?P<what>[a-z]{{3,20}}){_PER_SECOND}", re.IGNORECASE)
 _FAILURES = frozenset(
@@ -363,7 +367,8 @@ def metric_of_head(head: str) -> MetricHead | None:
     if len(found) != 1 or _QUOTIENT.match(text[found[0].end :]):
         return None
     (mention,) = found
-    beside = map(_words_beside, (text[: mention.start], text[mention.end :]))
+    before, after = text[: mention.start].rstrip(" (["), text[mention.end :].lstrip(" )]")
+    beside = map(_words_beside, (before, after))
     of = " ".join(words for words in beside if words)
     # Without the word, a statistic is of times where it has their unit, or stands beside the name of a run.
     said = said_by(of)
@@ -485,6 +490,7 @@ _MEANINGS = {
     **dict.fromkeys(("build", "variant"), "build"),
     **dict.fromkeys(("configuration", "config"), "configuration"),
     **dict.fromkeys(("repetition", "iteration", "trial", "round"), "repetition"),
+    **dict.fromkeys(("commit", "commit id", "commit hash", "commit sha", "git commit", "sha"), "commit"),
     **dict.fromkeys(("started at", "time"), "time"),
     **dict.fromkeys(("seconds", "duration"), "seconds"),
     **{name: name for name in ("server", "count", "error", "metric", "value", "unit")},

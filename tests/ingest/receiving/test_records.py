@@ -198,9 +198,10 @@ def test_an_explicit_field_makes_one_of_them_and_a_warning_says_so():
     result = decided(DRIVERS, hardware="box", product="MariaDB", version="10.6")
     assert identities(result) == [("MariaDB", "10.6", "DO 1")] * 3
     assert result.warnings == (
-        "the field 'product' gives one product to runs for which the file names 3",
-        "the field 'version' gives one version to runs for which the file names 3",
+        "the field 'product' gives one product to runs for which the file names 3, now their configurations",
+        "the field 'version' gives one version to runs for which the file names 3, now their configurations",
     )
+    assert len(set(places_of(result))) == 3
 
 
 def test_a_field_that_says_what_the_file_says_is_no_contradiction():
