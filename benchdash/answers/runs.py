@@ -123,37 +123,10 @@ SAMPLES_BY_SOURCE: Final = {
 }
 
 
-class SensitivitySerializer(serializers.Serializer[Any]):
-    """How a series scatters, and what is found in it; shares: 0.041 is 4.1 %.
-
-    A loss of ``smallest_change`` is found within five groups in eight of ten cases; null where there are too
-    few groups to tell. A group usually has ``runs`` in ``sessions``. ``more_runs`` or ``more_sessions`` a
-    group would find the smallest changes with them; null where too few repeat to tell.
-    """
-
-    noise = serializers.FloatField(allow_null=True)
-    smallest_change = serializers.FloatField(allow_null=True)
-    groups_a_year = serializers.FloatField(allow_null=True)
-    runs = serializers.IntegerField()
-    sessions = serializers.IntegerField()
-    more_runs = serializers.IntegerField()
-    smallest_change_with_more_runs = serializers.FloatField(source="with_more_runs", allow_null=True)
-    more_sessions = serializers.IntegerField()
-    smallest_change_with_more_sessions = serializers.FloatField(source="with_more_sessions", allow_null=True)
-
-
-class BimodalSerializer(serializers.Serializer[Any]):
-    """The two levels between which a series goes again and again; changes are told only outside both."""
-
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-
-
 class SeriesSerializer(serializers.Serializer[Any]):
     """A series; ``points`` is the number of its groups.
 
     ``line`` is the release line of released versions. A derived series was computed from others.
-    ``sensitivity`` is null where changes are not looked for, ``bimodal`` where it has one level at a time.
     """
 
     id = serializers.IntegerField()
@@ -172,8 +145,6 @@ class SeriesSerializer(serializers.Serializer[Any]):
     direction = serializers.ChoiceField(choices=Series.Direction.choices)
     is_derived = serializers.BooleanField()
     points = serializers.IntegerField()
-    sensitivity = SensitivitySerializer(allow_null=True, default=None)
-    bimodal = BimodalSerializer(source="sensitivity.bimodal", allow_null=True, default=None)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**super().get_fields(), **printed_unit_fields("used")}

@@ -80,16 +80,10 @@ def _find(viewer: Viewer, asked: SeriesArguments) -> dict[str, Any]:
     total = found.count()
     if not total:
         raise Refusal(_nothing_fits(project, asked))
-    rows = found.select_related(*_NAMED, "project", "sensitivity").order_by(
+    rows = found.select_related(*_NAMED, "project").order_by(
         *("product__name", "branch", "line", "workload__name", "threads", "metric", "hardware__name", "pk")
     )[asked.offset : asked.offset + asked.limit]
-    shown = [
-        {
-            **_series(one, "points", "sensitivity", "bimodal"),
-            "smallest_change": one.sensitivity.smallest_change if hasattr(one, "sensitivity") else None,
-        }
-        for one in rows
-    ]
+    shown = [_series(one, "points") for one in rows]
     left_out = left_out_words(len(shown), total, offset=asked.offset)
     return {"total": total, "series": shown, "left_out": left_out}
 
@@ -139,7 +133,7 @@ def _series(one: Series, *without: str) -> dict[str, Any]:
 
 
 def _history(viewer: Viewer, asked: HistoryArguments) -> dict[str, Any]:
-    known = Series.objects.select_related(*_NAMED, "project", "sensitivity")
+    known = Series.objects.select_related(*_NAMED, "project")
     one = known.filter(pk=asked.series, project__in=viewer.projects()).first()
     if one is None:
         raise Refusal("there is no such series here, or none that you may see; find_series names them")
@@ -167,7 +161,7 @@ def _history(viewer: Viewer, asked: HistoryArguments) -> dict[str, Any]:
     # The newest groups, where there are more changes than any answer holds.
     groups = groups[-_MAX_GROUPS:]
     return {
-        "series": _series(one, "bimodal"),
+        "series": _series(one),
         "groups": groups,
         "left_out": _not_shown(len(groups), answer["series"]["points"]),
         "change_points": changes[-_MAX_GROUPS:],
@@ -202,8 +196,7 @@ FIND_SERIES: Final = Tool(
     description=(
         "Find series: lines on charts, each one metric of one workload and thread count of one product on one"
         " machine. Gives the ids that `history` wants. Names that are not known are answered with the nearest"
-        " ones. A series of releases has a `line` and no `branch`. A relative loss of `smallest_change` would"
-        " be found in it."
+        " ones. A series of releases has a `line` and no `branch`."
     ),
     arguments=SeriesArguments,
     function=_find,
@@ -216,7 +209,6 @@ HISTORY: Final = Tool(
         " incident of each change. A row is a group: the median of its `n` runs and the 95 % interval of"
         " that. A change point begins with the group that it names; its `change` is relative, in the unit of"
         " the series. A `drift` is a loss that came little by little, `per_point` from group to group."
-        " `sensitivity` says which changes are too small to be found in it."
     ),
     arguments=HistoryArguments,
     function=_history,

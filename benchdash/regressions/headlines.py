@@ -5,7 +5,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from benchdash.regressions.models import ChangePoint, Incident, Sensitivity, Silence
+from benchdash.regressions.models import ChangePoint, Incident, Silence
 from benchdash.regressions.used_units import in_used_unit
 from benchdash.regressions.watched_metrics import counted
 from benchdash.results import wording
@@ -154,14 +154,6 @@ def series_words(series: Series) -> str:
     """Write ``response time p95 of oltp_read_only at 4 threads``."""
     threads = "" if series.threads is None or series.is_derived else f" at {threads_words(series.threads)}"
     return f"{wording.short_metric_name(series.metric)} of {series.workload.name}{threads}"
-
-
-def modes_words(found: Sensitivity) -> str:
-    """Write the two levels of a series: ``950 and 1,000 tps``, ``8.1 and 9.9 ms``."""
-    series, used = found.series, found.series.used
-    unit = wording.unit_words(series.metric, used.unit) or wording.short_metric_name(series.metric)
-    low, high = (wording.number(used.maybe(mode)) for mode in (found.low_mode, found.high_mode))
-    return f"{low} and {high}{wording.NO_BREAK}{unit}"
 
 
 def threads_words(threads: int) -> str:

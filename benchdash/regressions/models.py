@@ -7,7 +7,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
-from benchdash.regressions.detection.repeats import more_than
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
 
 # A response time that falls to nothing counts as a speed-up of 1000.
@@ -364,46 +363,3 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return self.text[:50]
-
-
-class Sensitivity(models.Model):
-    """How much a series scatters where nothing changes, and the smallest change that is found in it.
-
-    Made anew by each look at its place; see ``benchdash.regressions.detection.power``. ``noise`` is that of a
-    group and ``smallest_change`` is relative; they are null where there are too few ``groups``. A group
-    usually has so many ``runs`` and ``sessions``; with more of them the smallest change would be the other
-    two, null where too few repeat to tell. ``groups_a_year`` is the pace of the year before ``newest_at``.
-    A series that goes between two levels again and again has both (``detection.modes``), in its unit.
-    """
-
-    series = models.OneToOneField(
-        Series, on_delete=models.CASCADE, primary_key=True, related_name="sensitivity"
-    )
-    groups = models.PositiveIntegerField()
-    runs = models.PositiveIntegerField()
-    sessions = models.PositiveIntegerField()
-    newest_at = models.DateTimeField()
-    groups_a_year = models.FloatField(null=True)
-    noise = models.FloatField(null=True)
-    smallest_change = models.FloatField(null=True)
-    with_more_runs = models.FloatField(null=True)
-    with_more_sessions = models.FloatField(null=True)
-    low_mode = models.FloatField(null=True)
-    high_mode = models.FloatField(null=True)
-
-    def __str__(self) -> str:
-        return f"{self.series_id}: {self.smallest_change}"
-
-    @property
-    def bimodal(self) -> dict[str, float] | None:
-        if self.low_mode is None or self.high_mode is None:
-            return None
-        return {"low": self.low_mode, "high": self.high_mode}
-
-    @property
-    def more_runs(self) -> int:
-        return more_than(self.runs)
-
-    @property
-    def more_sessions(self) -> int:
-        return more_than(self.sessions)

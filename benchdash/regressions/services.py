@@ -49,7 +49,6 @@ from benchdash.regressions.analysis.places import (
     table_of_curves,
     whole_histories,
 )
-from benchdash.regressions.analysis.sensitivities import keep_sensitivities
 from benchdash.regressions.detection.drift import Drift
 from benchdash.regressions.detection.growing_tables import newest_look
 from benchdash.regressions.detection.joint import JointShift
@@ -428,7 +427,6 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
             }
             keep_drift(drift, known_drifts, histories, table, steps=steps, quiet=quiet)
     end_regained(known_drifts, printed, quiet=quiet)
-    keep_sensitivities(printed, histories, found)
     for one in find_in_counts(histories, stored, rules):
         found[one.history.series.pk].append(one)
     _store(

@@ -248,8 +248,6 @@ def test_a_series_is_shown_as_the_contract_says(project, anonymous):
         "direction": "lower",
         "is_derived": False,
         "points": 2,
-        "sensitivity": None,
-        "bimodal": None,
         "printed_unit": "ms",
         "printed_factor": 1.0,
     }

@@ -31,9 +31,7 @@ MIN_POINTS: Final = 2
     retrieve=extend_schema(summary="Read a series", description="A series without its points."),
 )
 class SeriesViews(RowsView):
-    queryset = Series.objects.select_related(
-        "project", "product", "hardware", "configuration", "workload", "sensitivity"
-    )
+    queryset = Series.objects.select_related("project", "product", "hardware", "configuration", "workload")
     serializer_class = SeriesSerializer
     left_out = of_pull_requests()
     unless_asked_by = ("branch",)

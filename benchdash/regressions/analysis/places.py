@@ -1,11 +1,9 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from statistics import median
 
 import numpy as np
 from django.conf import settings
@@ -122,22 +120,6 @@ class History:
         """Count the sessions that count as independent from one position to before another."""
         first, last = np.searchsorted(self._positions, (start, end))
         return self.runs.independent(self.measured.runs[first:last])
-
-    @property
-    def sessions_of_runs(self) -> tuple[Floats, Ints, Ints]:
-        """Return the value of each run, its position, and the number of its session."""
-        return self.measured.values, self._positions, self.runs.session[self.measured.runs]
-
-    def usual_repeats(self, since: int) -> tuple[int, int]:
-        """Return how many runs and how many sessions the groups from a position on have, in the median."""
-        first = int(np.searchsorted(self._positions, since))
-        places = self._positions[first:].tolist()
-        if len(set(places)) == len(places):
-            return 1, 1
-        sessions = self.runs.session[self.measured.runs[first:]].tolist()
-        runs = Counter(places)
-        different = Counter(place for place, _ in set(zip(places, sessions, strict=True)))
-        return int(median(runs.values())), int(median(different.values()))
 
     def _group(self, position: int) -> Group:
         start, end = np.searchsorted(self._positions, (position, position + 1))

@@ -174,34 +174,6 @@ def find_joint_shifts(
     return sorted(shifts, key=lambda shift: shift.index)
 
 
-def noise_of_series(
-    table: Mapping[Key, Floats],
-    directions: Mapping[Key, Direction],
-    *,
-    changes: Mapping[Key, Collection[int]],
-    machine: Mapping[Hashable, Floats],
-    controls: Mapping[Key, Floats],
-) -> dict[Key, tuple[float, float]]:
-    """Return the standard deviation of the logs of each searched series at one level, and the correlation.
-
-    ``changes`` are the positions at which it changed; the other arguments are those of ``find_joint_shifts``.
-    """
-    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
-
-    if not table:
-        return {}
-    series = oriented_table(table, machine, controls, directions)
-    found: dict[Key, tuple[float, float]] = {}
-    for at, key in enumerate(series.keys):
-        measured = np.flatnonzero(np.isfinite(series.oriented[at]))
-        x = kernel.tame_outliers(series.oriented[at][measured], MIN_TOLD)
-        inner = np.searchsorted(measured, sorted(changes.get(key, ())))
-        edges = np.unique(np.array([0, *inner, len(x)], dtype=np.int64))
-        sd, correlation = kernel.noise_within(x, edges, float(series.typical[at]))
-        found[key] = max(sd, MIN_TOLD) * float(series.sds[at]), correlation
-    return found
-
-
 def oriented_table(
     table: Mapping[Key, Values],
     slow: Mapping[Hashable, Floats],

@@ -160,10 +160,3 @@ def without_modes(values: Floats) -> Floats:
         if len(there) >= MIN_WINDOW:
             plain[row][there] = values[row][there] * np.exp(-offsets_of(np.log(values[row][there]))[0])
     return plain
-
-
-def modes_of(values: Floats) -> tuple[float, float] | None:
-    """Return the two levels between which a series goes now; None where it has not two."""
-    present = values[values > 0]
-    _, low, high = offsets_of(np.log(present))
-    return None if math.isnan(low) else (math.exp(low), math.exp(high))

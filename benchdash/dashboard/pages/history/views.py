@@ -45,7 +45,6 @@ from benchdash.dashboard.shell.selection import whole_number
 from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
-from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.options import margins_of
 from benchdash.results.annotations import annotations_of
 from benchdash.results.models import Annotation, Run, Series
@@ -123,7 +122,6 @@ class Chart:
     """A large chart with the table that says the same.
 
     ``alone_url`` is its own address, ``open_url`` the same where it is not alone.
-    ``sensitivity`` is that of its only line.
     """
 
     name: str
@@ -136,7 +134,6 @@ class Chart:
     alone_url: str
     open_url: str = ""
     annotations: Sequence[Annotation] = ()
-    sensitivity: Sensitivity | None = None
 
     @cached_property
     def written(self) -> dict[int, list[Annotation]]:
@@ -282,8 +279,6 @@ def _large_charts(
     addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
     written = list(annotations_of([line.series for part in parts for line in part]))
     may_curate = page.may(Scope.TRIAGE)
-    alone = [part[0].series.pk for part in parts if len(part) == 1]
-    sensitivities = Sensitivity.objects.select_related("series").in_bulk(alone) if alone else {}
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
         series = [line.series for line in part]
         own = [one for one in written if _belongs(one, series)]
@@ -305,7 +300,6 @@ def _large_charts(
                 alone_url=alone_url,
                 open_url=alone_url if several else "",
                 annotations=own,
-                sensitivity=sensitivities.get(series[0].pk) if len(series) == 1 else None,
             )
         )
     groups = (row.point for chart in charts for row in chart.rows if row.is_excluded)

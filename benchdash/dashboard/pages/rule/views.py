@@ -1,28 +1,18 @@
-"""How changes are found: the rule and what it would have raised, and what it can find."""
+"""How changes are found: the rule and what it would have raised."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.pages.rule.forms import RuleForm, as_sent
-from benchdash.dashboard.pages.rule.sensitivities import (
-    COLUMNS,
-    MAX_SEARCH,
-    PAGE,
-    csv_row,
-    sensitivities,
-)
-from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page
 from benchdash.regressions.analysis.beginnings import MAX_FIRST_GROUPS
 from benchdash.regressions.analysis.replays import Replay, replay
-from benchdash.regressions.detection.power import FOUND_WITHIN, MIN_BEFORE
 from benchdash.regressions.models import Incident
 from benchdash.regressions.options import (
     EQUIVALENCE_MARGIN,
@@ -72,19 +62,10 @@ def rule_change(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.done(request, "The rule is saved. Nobody is mailed about the past.", "rule")
 
 
-@project_page
-def sensitivities_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Write how each series scatters and what is found in it, the noisiest first."""
-    found = sensitivities(page.project, search=_search(request))
-    return csv_file(f"sensitivity-{page.project.slug}", COLUMNS, map(csv_row, found))
-
-
 def _answer(
     request: HttpRequest, page: ProjectPage, *, form: RuleForm | None, status: int = 200
 ) -> HttpResponse:
     project = page.project
-    search = _search(request)
-    pages = Paginator(sensitivities(project, search=search), PAGE).get_page(request.GET.get("page"))
     former = project.options.get(FORMER_RULE)
     context = {
         "form": form,
@@ -92,10 +73,6 @@ def _answer(
         "rule": rule_of(project),
         "silent": sorted(map(metric_name, rule_of(project).silent_metrics)),
         "former_query": None if former is None else _query(former),
-        "pages": pages,
-        "search": search,
-        "found_within": FOUND_WITHIN,
-        "min_before": MIN_BEFORE,
         "first_groups": MAX_FIRST_GROUPS,
         "historical_after": historical_after(project).days,
         "margin": equivalence_margin(project),
@@ -155,12 +132,7 @@ def _query(options: Mapping[str, Any]) -> str:
     return urlencode([("try", "1"), *_pairs(options)])
 
 
-def _search(request: HttpRequest) -> str:
-    return request.GET.get("q", "").replace("\0", "")[:MAX_SEARCH].strip()
-
-
 urlpatterns = [
     path("how-changes-are-found/", rule, name="rule"),
     path("how-changes-are-found/change/", rule_change, name="rule_change"),
-    path("how-changes-are-found/series.csv", sensitivities_csv, name="sensitivities_csv"),
 ]

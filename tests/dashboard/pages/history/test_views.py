@@ -13,12 +13,10 @@ from playwright.sync_api import expect
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.services import analyse_touched
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series, make_user
 from tests.dashboard.controls import choose_display, opened_filter
-from tests.regressions.nights import record_nights
 
 pytestmark = pytest.mark.django_db
 
@@ -427,13 +425,13 @@ def test_a_page_takes_the_same_statements_whatever_it_draws(client, django_asser
     project = make_project(public=True)
     make_series([100.0, 90.0], project=project)
     # A large chart has annotations, and one series the changes that it could show.
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         shown(client, project)
     for threads in range(5, 30):
         series = make_series([100.0, 90.0, 80.0, 81.0], project=project, threads=threads)
         make_change_point(series, 2)
     # The list looks for the largest changes of all, before it reads a page of them.
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(11):
         shown(client, project)
     with django_assert_num_queries(9):
         shown(client, project, charts="small")
@@ -599,25 +597,3 @@ def test_a_click_on_a_point_opens_its_run(chromium_page):
     expect(chromium_page.locator(".hoverlayer .hovertext")).to_contain_text("90.00 tps, n = 1")
     chromium_page.mouse.click(x, y)
     chromium_page.wait_for_url(f"**/runs/{run.pk}/")
-
-
-def test_a_single_series_says_how_it_scatters_and_what_is_found_in_it(client):
-    project = make_project(public=True)
-    record_nights(project, [1.0] * 30, workloads=("w",))
-    analyse_touched()
-    text = text_of(shown(client, project, branch="main"))
-    assert re.search(
-        r"Scatters by [\d.]+\s% from point to point. A loss of [\d.]+\s% is found within 5", text
-    )
-    assert "What more runs would do is not known" in text
-
-
-def test_a_single_series_with_few_groups_says_what_would_be_enough(client):
-    project = make_project(public=True)
-    record_nights(project, [1.0] * 12, workloads=("w",))
-    analyse_touched()
-    text = text_of(shown(client, project, branch="main"))
-    assert (
-        "Not enough to tell how small a change can be found here: 12 points, and 20 that scatter are needed."
-        in text
-    )

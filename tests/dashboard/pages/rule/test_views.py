@@ -152,26 +152,6 @@ def test_a_metric_that_is_not_looked_at_is_not_offered(client, project, admin):
     assert 'value="latency_max"' not in page
 
 
-# --- series ---------------------------------------------------------------------------------------------
-
-
-def test_series_are_listed_with_their_noise_and_what_is_found_in_them(client, project):
-    record_nights(project, [1.0] * 30)
-    record_nights(project, [1.0] * 5, workloads=("new",), hardware="bench-09")
-    analyse_touched()
-    text = shown(client)
-    assert "tps of oltp_read_only" in text
-    assert "not enough to tell" in text
-    assert "oltp_read_only" not in text_of(client.get(RULE, {"q": "bench-09 new"}))
-    rows = client.get(f"{RULE}series.csv").content.decode("utf-8-sig").splitlines()
-    assert len(rows) == 5
-    assert rows[0].startswith("product,branch,line")
-
-
-def test_a_project_without_results_says_that_nothing_was_looked_at(client, project):
-    assert "Nothing was looked at yet." in shown(client)
-
-
 def test_any_number_of_series_takes_the_same_statements(
     client, project, admin, django_assert_max_num_queries
 ):

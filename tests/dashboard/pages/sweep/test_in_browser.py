@@ -110,7 +110,7 @@ def test_nothing_absolute_is_left_when_a_point_is_pointed_at_or_the_table_is_sav
 def test_on_a_phone_the_page_does_not_scroll_sideways(chromium_page, project):
     chromium_page.set_viewport_size({"width": 390, "height": 844})
     too_wide = []
-    for query in ("setting=flush", "setting=pool&lines=flush", "values=hidden&x=threads", "setting=nothing"):
+    for query in ("setting=flush", "values=hidden&x=threads", "setting=nothing"):
         chromium_page.goto(f"{ADDRESS}?{query}")
         chromium_page.wait_for_load_state("networkidle")
         if chromium_page.evaluate("document.documentElement.scrollWidth > innerWidth"):
