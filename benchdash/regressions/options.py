@@ -32,8 +32,6 @@ SMALLEST_CHANGE = "smallest_change"
 MIN_CONFIDENCE = "min_confidence"
 SILENT_METRICS = "silent_metrics"
 """Metrics whose changes are drawn and make no incident."""
-FORMER_RULE = "former_rule"
-"""The options of the rule before they were last changed."""
 
 DEFAULT_ROW_MARGIN: Final = 0.10
 DEFAULT_MEAN_MARGIN: Final = 0.03
@@ -48,8 +46,7 @@ OF_RULE: Final = (
 class IncidentRule:
     """Which confirmed change points make an incident: one that passes is enough for it.
 
-    It is never laxer than detection, which finds nothing below ``MIN_EFFECT``; so what another rule would
-    have raised follows from what is stored. A change of counts has no per cent, and is never too small. What
+    It is never laxer than detection, which finds nothing below ``MIN_EFFECT``. A change of counts has no per cent, and is never too small. What
     the project says of single metrics (``metrics``) comes before what it says of all.
     """
 

@@ -54,7 +54,6 @@ from benchdash.regressions.detection.growing_tables import newest_look
 from benchdash.regressions.detection.joint import JointShift
 from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
 from benchdash.regressions.options import (
-    FORMER_RULE,
     OF_RULE,
     IncidentRule,
     historical_after,
@@ -183,7 +182,7 @@ def say_of_metric(
 def change_rule(project: Project, rule: Mapping[str, object], *, by: Viewer) -> None:
     """Set the options of the rule (``options.OF_RULE``; those left out are at their default), and apply it.
 
-    Nobody is told of what begins to count only by the new rule. The former one is kept beside it.
+    Nobody is told of what begins to count only by the new rule.
     """
     project = Project.objects.select_for_update().get(pk=project.pk)
     former = {name: project.options[name] for name in OF_RULE if name in project.options}
@@ -191,7 +190,7 @@ def change_rule(project: Project, rule: Mapping[str, object], *, by: Viewer) -> 
         return
     before = rule_of(project)
     kept = {name: value for name, value in project.options.items() if name not in OF_RULE}
-    project.options = {**kept, **rule, FORMER_RULE: former}
+    project.options = {**kept, **rule}
     project.save(update_fields=["options"])
     detail = {
         name: f"{former.get(name, 'usual')} → {rule.get(name, 'usual')}"

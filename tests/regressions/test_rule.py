@@ -1,4 +1,4 @@
-"""The rule of a project: which confirmed changes make an incident, and what another would have raised."""
+"""The rule of a project: which confirmed changes make an incident."""
 
 import pytest
 
@@ -6,7 +6,6 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry
 from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.services import owe_alerts
-from benchdash.regressions.analysis.replays import replay
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import IncidentRule, rule_of
 from benchdash.regressions.queries import open_incidents
@@ -151,11 +150,9 @@ def test_looking_again_agrees_with_the_rule_as_it_was_applied(project, admin):
     assert incident.left_out
 
 
-def test_a_change_of_the_rule_is_in_the_audit_log_and_the_former_one_is_kept(project, admin):
+def test_a_change_of_the_rule_is_in_the_audit_log(project, admin):
     change_rule(project, {"smallest_change": 0.02}, by=admin)
     change_rule(project, {"smallest_change": 0.05, "silent_metrics": ["tps"]}, by=admin)
-    project.refresh_from_db()
-    assert project.options["former_rule"] == {"smallest_change": 0.02}
     newest = AuditEntry.objects.filter(project=project).first()
     assert newest.action == "rule changed"
     assert newest.detail == {"smallest_change": "0.02 → 0.05", "silent_metrics": "usual → ['tps']"}
@@ -165,8 +162,6 @@ def test_saving_the_same_rule_again_changes_nothing(project, admin):
     change_rule(project, {"smallest_change": 0.02}, by=admin)
     change_rule(project, {"smallest_change": 0.02}, by=admin)
     assert AuditEntry.objects.filter(project=project, action="rule changed").count() == 1
-    project.refresh_from_db()
-    assert project.options["former_rule"] == {}
 
 
 def test_other_options_of_the_project_stay(project, admin):
@@ -175,61 +170,3 @@ def test_other_options_of_the_project_stay(project, admin):
     change_rule(project, {"smallest_change": 0.02}, by=admin)
     project.refresh_from_db()
     assert project.options["historical_after_days"] == 5
-
-
-# --- replays ------------------------------------------------------------------------------------------------
-
-
-def test_a_replay_says_what_a_rule_would_have_raised_and_what_people_called_invalid(project):
-    kept = make_incident(project, metrics={"tps": (1000.0, 800.0)})
-    small = make_incident(project, metrics={"tps": (1000.0, 970.0)}, branch="10.6", state="invalid")
-    told = replay(project, today=IncidentRule(), tried=IncidentRule(smallest_change=0.05))
-    assert told.today.ids == {kept.pk, small.pk}
-    assert (told.today.number, told.today.invalid) == (2, 1)
-    assert told.tried.ids == {kept.pk}
-    assert (told.gone, told.come) == ([small.pk], [])
-
-
-def test_a_replay_of_a_laxer_rule_says_what_would_come(project):
-    small = make_incident(project, metrics={"tps": (1000.0, 970.0)})
-    told = replay(project, today=IncidentRule(smallest_change=0.05), tried=IncidentRule())
-    assert (told.gone, told.come) == ([], [small.pk])
-
-
-def test_a_replay_counts_what_was_withdrawn_after_it_was_told(project):
-    incident = make_incident(project, status="withdrawn")
-    ChangePoint.objects.update(confirmed_at=incident.confirmed_at, state="withdrawn")
-    told = replay(project, today=IncidentRule(), tried=IncidentRule())
-    assert (told.today.number, told.today.withdrawn) == (1, 1)
-
-
-def test_a_replay_leaves_out_what_a_machine_explains_and_improvements(project):
-    machine = make_incident(project, kind="environment")
-    make_incident(project, branch="10.6", folded_into=machine)
-    make_incident(project, branch="10.11", kind="improvement")
-    assert replay(project, today=IncidentRule(), tried=IncidentRule()).today.number == 0
-
-
-def test_a_project_without_runs_has_nothing_to_replay(project):
-    told = replay(project, today=IncidentRule(), tried=IncidentRule(smallest_change=0.2))
-    assert (told.until, told.days, told.today.number) == (None, 0, 0)
-
-
-def test_any_number_of_incidents_takes_the_same_statements(project, django_assert_num_queries):
-    make_incident(project)
-    for branch in ("10.6", "10.11", "11.4"):
-        make_incident(project, branch=branch)
-    with django_assert_num_queries(3):
-        assert replay(project, today=IncidentRule(), tried=IncidentRule()).today.number == 4
-
-
-def test_the_replay_of_the_rule_that_held_agrees_with_what_was_raised(project, admin):
-    change_rule(project, {"smallest_change": 0.1}, by=admin)
-    record_nights(project, A_FIFTH, hardware="bench-01")
-    record_nights(project, A_TWENTIETH, hardware="bench-02", branch="10.6")
-    analyse_touched()
-    project.refresh_from_db()
-    raised = Incident.objects.filter(project=project, left_out=False, status="confirmed")
-    told = replay(project, today=rule_of(project), tried=IncidentRule())
-    assert told.today.ids == set(raised.values_list("pk", flat=True))
-    assert told.tried.number == 2

@@ -1,4 +1,4 @@
-"""The form of the rule. It is sent twice: to be tried, by its address, and to be saved."""
+"""The form of the rule."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
