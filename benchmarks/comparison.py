@@ -32,7 +32,6 @@ from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.paired_sessions import paired_with_first
 from benchdash.regressions.detection.scatter import PairedSessions, Sides
 from benchdash.regressions.detection.shifts import find_shifts
-from benchdash.regressions.detection.usl import Scalability, fit_scalability
 from benchmarks.database import empty_database
 
 _SEED = 20261120
@@ -54,37 +53,6 @@ class Case:
     is_honest: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A scaling curve with known coefficients, measured in ``sessions`` with ``repeats`` of each point.
-
-    Without ``session_sd`` repeats are independent of one another.
-    """
-
-    name: str
-    threads: tuple[int, ...]
-    repeats: int = 1
-    sessions: int = 1
-    session_sd: float = 0.0
-    rate: float = 1000.0
-    contention: float = 0.05
-    coherency: float = 0.0008
-
-    def fitted(self, rng: np.random.Generator) -> Scalability:
-        n = np.tile(np.repeat(np.array(self.threads, dtype=float), self.repeats), self.sessions)
-        session = np.repeat(np.arange(self.sessions), len(self.threads) * self.repeats)
-        noise = _RUN_SD * rng.normal(size=len(n)) + self.session_sd * rng.normal(size=self.sessions)[session]
-        x = self.rate * n / (1 + self.contention * (n - 1) + self.coherency * n * (n - 1)) * np.exp(noise)
-        fit = fit_scalability(n.tolist(), x.tolist(), sessions=session.tolist() if self.session_sd else ())
-        if fit is None:
-            raise ValueError(f"{self.name}: too few points")
-        return fit
-
-    @property
-    def truth(self) -> dict[str, float]:
-        return {"rate": self.rate, "contention": self.contention, "coherency": self.coherency}
-
-
 def cases() -> list[Case]:
     return [
         *(Case(f"{n} and {n} runs, history", _with_history(n)) for n in (1, 2, 3, 5)),
@@ -103,17 +71,6 @@ def cases() -> list[Case]:
     ]
 
 
-def curves() -> list[Curve]:
-    doubled = (1, 2, 4, 8, 16, 32, 64)
-    return [
-        Curve("7 points", doubled),
-        Curve("5 points", doubled[:5], coherency=0.002),
-        Curve("7 points, 3 repeats", doubled, repeats=3),
-        Curve("7 points in 3 sessions, 3 % apart", doubled, sessions=3, session_sd=0.03),
-        Curve("7 points, 2 repeats in 5 sessions, 1 % apart", doubled, 2, sessions=5, session_sd=0.01),
-    ]
-
-
 def false_positives_and_coverage(case: Case, pairs: int) -> tuple[float, float]:
     """The share with p < 0.05, and of intervals of the ratio that hold 1."""
     rng = np.random.default_rng(_SEED)
@@ -121,18 +78,6 @@ def false_positives_and_coverage(case: Case, pairs: int) -> tuple[float, float]:
     wrong = [one.p is not None and one.p < SIGNIFICANT for one in found]
     covered = [one.low is not None and one.high is not None and one.low <= 1 <= one.high for one in found]
     return float(np.mean(wrong)), float(np.mean(covered))
-
-
-def coverage_of(curve: Curve, fits: int) -> dict[str, float]:
-    """By coefficient, the share of intervals that hold it."""
-    rng = np.random.default_rng(_SEED)
-    covered: dict[str, list[bool]] = {name: [] for name in curve.truth}
-    for _ in range(fits):
-        fit = curve.fitted(rng)
-        for name, truth in curve.truth.items():
-            estimate = getattr(fit, name)
-            covered[name].append(estimate.low <= truth <= estimate.high)
-    return {name: float(np.mean(hits)) for name, hits in covered.items()}
 
 
 def tables_with_a_difference(pairs: int, *, known: bool) -> float:
@@ -256,12 +201,8 @@ def _report(pairs: int) -> Iterator[str]:
     for between in _MOODS:
         yield f"| {between:.0%} | {likely(pairs, between=between):.1%} |"
     yield ""
-    yield "| scaling curve | lambda | sigma | kappa |"
-    yield "|---|---|---|---|"
-    for curve in curves():
-        yield f"| {curve.name} | " + " | ".join(f"{c:.1%}" for c in coverage_of(curve, pairs).values()) + " |"
     error = np.sqrt(SIGNIFICANT * (1 - SIGNIFICANT) / pairs)
-    yield f"\n{pairs} pairs or curves a row; the figures themselves have a standard error of {error:.1%}.\n"
+    yield f"\n{pairs} pairs a row; the figures themselves have a standard error of {error:.1%}.\n"
 
 
 def main() -> None:

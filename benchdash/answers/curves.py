@@ -7,32 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.answers.comparison import PLACE, ColumnSerializer
-from benchdash.answers.fields import BoundField
 from benchdash.regressions.comparison.curves import ColumnCurve
 from benchdash.regressions.detection.curves import scale_up
-
-
-class EstimateSerializer(serializers.Serializer[Any]):
-    """``low`` and ``high`` are the 95 % interval; ``high`` is null where nothing limits it."""
-
-    value = serializers.FloatField()
-    low = serializers.FloatField()
-    high = BoundField()
-
-
-class ScalabilitySerializer(serializers.Serializer[Any]):
-    """The Universal Scalability Law.
-
-    ``peak`` (threads) is null where no fall was seen within twice the most threads, or the law fits ill.
-    """
-
-    rate = EstimateSerializer()
-    contention = EstimateSerializer()
-    coherency = EstimateSerializer()
-    peak = EstimateSerializer(allow_null=True)
-    r_squared = serializers.FloatField()
-    residual_sd = serializers.FloatField()
-    does_not_fit = serializers.BooleanField()
 
 
 class CurvePointSerializer(serializers.Serializer[Any]):
@@ -66,7 +42,7 @@ class CurveSerializer(serializers.Serializer[Any]):
     """One version at one place.
 
     ``peak``, ``knee`` (threads) and ``tail_off`` (relative to the peak) are null for fewer than four thread
-    counts, ``scalability`` for fewer than five.
+    counts.
     """
 
     workload = serializers.CharField()
@@ -77,7 +53,6 @@ class CurveSerializer(serializers.Serializer[Any]):
     knee = serializers.IntegerField(source="curve.shape.knee", allow_null=True)
     tail_off = serializers.FloatField(source="curve.shape.tail_off", allow_null=True)
     scale_up = serializers.SerializerMethodField()
-    scalability = ScalabilitySerializer(source="curve.scalability", allow_null=True)
 
     @extend_schema_field(CurvePointSerializer(many=True))
     def get_points(self, one: ColumnCurve) -> Any:
@@ -98,26 +73,20 @@ class CurvesSerializer(serializers.Serializer[Any]):
     curves = CurveSerializer(many=True)
 
 
-_ESTIMATES: Final = ("rate", "contention", "coherency", "peak")
 CSV_COLUMNS: Final = (
     *("workload", *PLACE, "metric", "unit"),
     *("peak", "peak_threads", "peak_from", "peak_to", "knee", "tail_off"),
     *("from", "to", "scale_up", "efficiency"),
-    *(f"usl_{name}{end}" for name in _ESTIMATES for end in ("", "_low", "_high")),
-    *("usl_r_squared", "usl_does_not_fit"),
 )
 
 
 def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield a line a curve."""
     for curve in answer["curves"]:
-        peak, up, law = curve["peak"] or {}, curve["scale_up"] or {}, curve["scalability"] or {}
+        peak, up = curve["peak"] or {}, curve["scale_up"] or {}
         among = peak.get("among") or [None]
-        estimates = [law.get(name) or {} for name in _ESTIMATES]
         yield (
             *(curve["workload"], *map(curve["column"].get, PLACE), answer["metric"], curve["unit"]),
             *(*map(peak.get, ("value", "threads")), among[0], among[-1], curve["knee"], curve["tail_off"]),
             *map(up.get, ("before", "after", "factor", "efficiency")),
-            *(one.get(name) for one in estimates for name in ("value", "low", "high")),
-            *map(law.get, ("r_squared", "does_not_fit")),
         )

@@ -46,8 +46,9 @@ OF_RULE: Final = (
 class IncidentRule:
     """Which confirmed change points make an incident: one that passes is enough for it.
 
-    It is never laxer than detection, which finds nothing below ``MIN_EFFECT``. A change of counts has no per cent, and is never too small. What
-    the project says of single metrics (``metrics``) comes before what it says of all.
+    It is never laxer than detection, which finds nothing below ``MIN_EFFECT``. A change of counts has no per
+    cent, and is never too small. What the project says of single metrics (``metrics``) comes before what it
+    says of all.
     """
 
     smallest_change: float = MIN_EFFECT

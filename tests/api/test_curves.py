@@ -44,7 +44,6 @@ def test_a_curve_tells_peak_knee_tail_and_scale_up(project, curves):
     assert curve["peak"] == {"value": 300.0, "threads": 4, "among": []}
     assert (curve["knee"], curve["tail_off"]) == (4, pytest.approx(-0.2))
     assert curve["scale_up"] == {"before": 1, "after": 8, "factor": 2.4, "efficiency": pytest.approx(0.3)}
-    assert curve["scalability"] is None
 
 
 def test_the_scale_up_is_between_the_thread_counts_that_are_asked_for(project, curves):
@@ -53,16 +52,6 @@ def test_the_scale_up_is_between_the_thread_counts_that_are_asked_for(project, c
     assert curve["scale_up"]["factor"] == pytest.approx(1.71, abs=0.001)
     assert curve["peak"] is None
     assert curves(to=48)[0]["scale_up"] is None
-
-
-def test_the_law_is_fitted(project, curves):
-    measure(project, LAW)
-    [curve] = curves()
-    law = curve["scalability"]
-    assert law["contention"]["value"] == pytest.approx(0.05, abs=1e-6)
-    assert law["coherency"]["value"] == pytest.approx(0.01, abs=1e-6)
-    assert law["peak"]["value"] == pytest.approx((0.95 / 0.01) ** 0.5, abs=0.01)
-    assert (law["r_squared"], law["does_not_fit"]) == (pytest.approx(1), False)
 
 
 def test_each_version_and_workload_has_its_curve(project, curves):
@@ -96,7 +85,6 @@ def test_curves_as_csv(project, anonymous):
         "8",
         "4",
     )
-    assert float(row["usl_coherency"]) == pytest.approx(0.01, abs=1e-6)
 
 
 @pytest.mark.parametrize("query", [{"from": "x"}, {"to": "0"}, {"base": "[1]"}, {"metric": "nothing"}])

@@ -1,4 +1,4 @@
-"""Scaling curves of compared versions: the shape of each, and the law of scalability through it."""
+"""Scaling curves of compared versions: the shape of each."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -8,7 +8,6 @@ from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.curves import CurvePoint, Shape, shape_of
-from benchdash.regressions.detection.usl import Scalability, fit_scalability
 from benchdash.results.readings import HIGHER
 
 
@@ -16,13 +15,12 @@ from benchdash.results.readings import HIGHER
 class Curve:
     """One version at one place: ``points`` by rising thread counts.
 
-    ``shape`` and ``scalability`` are None where the points are too few to say.
+    ``shape`` is None where the points are too few to say.
     """
 
     unit: str
     points: tuple[CurvePoint, ...]
     shape: Shape | None
-    scalability: Scalability | None
 
 
 def curve_of(cells: Mapping[int, Cell]) -> Curve | None:
@@ -33,20 +31,7 @@ def curve_of(cells: Mapping[int, Cell]) -> Curve | None:
         CurvePoint(threads, cell.value, cell.values, cell.sessions) for threads, cell in sorted(cells.items())
     )
     unit = next(iter(cells.values())).unit
-    return Curve(unit=unit, points=points, shape=shape_of(points), scalability=_scalability(points))
-
-
-def _scalability(points: tuple[CurvePoint, ...]) -> Scalability | None:
-    """Fit the law through every run; runs whose session nobody named are one of their own."""
-    threads = [point.threads for point in points for _ in point.values]
-    values = [value for point in points for value in point.values]
-    names = [
-        name
-        for point in points
-        for name in point.sessions or [(point.threads, number) for number in range(len(point.values))]
-    ]
-    sessions = names if any(point.sessions for point in points) else []
-    return fit_scalability(threads, values, sessions=sessions)
+    return Curve(unit=unit, points=points, shape=shape_of(points))
 
 
 @dataclass(frozen=True, slots=True)

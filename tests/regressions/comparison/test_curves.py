@@ -1,5 +1,3 @@
-import pytest
-
 from benchdash.regressions.comparison.curves import curve_of, curves_of
 from tests.dashboard.charts.tables import cell, table
 
@@ -8,16 +6,6 @@ def test_a_curve_goes_by_rising_threads_and_has_a_shape():
     curve = curve_of({8: cell(240.0), 1: cell(100.0), 4: cell(300.0), 2: cell(190.0)})
     assert [point.threads for point in curve.points] == [1, 2, 4, 8]
     assert curve.shape.peak.threads == 4
-    assert curve.scalability is None
-
-
-def test_the_law_goes_through_every_run():
-    """Two thread counts of three runs each do not make six thread counts."""
-    linear = {n: cell(100.0 * n, 99.0 * n, 101.0 * n) for n in (1, 2, 4, 8, 16)}
-    law = curve_of(linear).scalability
-    assert law.rate.value == pytest.approx(100, rel=0.01)
-    assert not law.does_not_fit
-    assert curve_of({n: linear[n] for n in (1, 2)}).scalability is None
 
 
 def test_response_times_and_single_points_are_no_curves():

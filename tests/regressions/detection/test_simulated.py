@@ -8,14 +8,11 @@ import pytest
 
 from benchmarks.comparison import (
     cases,
-    coverage_of,
-    curves,
     false_positives_and_coverage,
     tables_with_a_difference,
 )
 
 PAIRS = 1200
-CURVES = 400
 # One of each kind of sides; ``make slow`` simulates the others too.
 IN_SHORT = {
     "2 and 2 runs, history",
@@ -47,10 +44,3 @@ def test_five_per_cent_of_equal_versions_differ_and_95_per_cent_of_intervals_hol
 def test_runs_of_shared_sessions_taken_for_independent_ones_would_cry_wolf():
     assert tables_with_a_difference(50, known=False) > 0.3
     assert tables_with_a_difference(200, known=True) <= 0.06 + allowance(200)
-
-
-@pytest.mark.parametrize("curve", curves(), ids=lambda curve: curve.name)
-def test_95_per_cent_of_intervals_hold_the_coefficients_of_the_law(curve):
-    error = allowance(CURVES)
-    for name, covered in coverage_of(curve, CURVES).items():
-        assert 0.93 - error <= covered <= 0.97 + error, name

@@ -7,7 +7,6 @@ from benchdash.dashboard.charts.compare import Value, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.curves import Curve, curve_of
 from benchdash.regressions.detection.curves import MIN_THREAD_COUNTS, Peak, ScaleUp, scale_up
-from benchdash.regressions.detection.usl import MIN_CONCURRENCIES, Estimate
 
 
 @dataclass(frozen=True)
@@ -20,11 +19,6 @@ class FiguresRow:
     knee: str
     tail_off: str
     scale_ups: Sequence[tuple[str, str]]
-    contention: str
-    coherency: str
-    predicted_peak: str
-    goodness: str
-    fit: str
 
 
 @dataclass(frozen=True)
@@ -63,13 +57,8 @@ def figures_table(curves: Sequence[tuple[VersionLine, Curve]]) -> FiguresTable |
 
 
 def _row(line: VersionLine, curve: Curve, pairs: Sequence[tuple[int, int]]) -> FiguresRow:
-    shape, law = curve.shape, curve.scalability
+    shape = curve.shape
     ups = [scale_up(curve.points, *pair) for pair in pairs]
-    if law:
-        fit = "does not fit" if law.does_not_fit else "fits"
-    else:
-        few = len(curve.points) < MIN_CONCURRENCIES
-        fit = f"fewer than {MIN_CONCURRENCIES} thread counts" if few else "too few runs"
     return FiguresRow(
         line=line,
         peak=shape.peak.value if shape else None,
@@ -77,11 +66,6 @@ def _row(line: VersionLine, curve: Curve, pairs: Sequence[tuple[int, int]]) -> F
         knee=numbers.count(shape.knee) if shape else "",
         tail_off=(numbers.change(shape.tail_off) if shape.tail_off else "none") if shape else "",
         scale_ups=[(scale_up_words(up), numbers.share(up.efficiency) if up else "") for up in ups],
-        contention=_estimate(law.contention, 100, " %") if law else "",
-        coherency=_estimate(law.coherency, 100, " %") if law else "",
-        predicted_peak=(_estimate(law.peak, 1, "") if law.peak else "none") if law else "",
-        goodness=numbers.ratio(law.r_squared) if law else "",
-        fit=fit,
     )
 
 
@@ -101,12 +85,3 @@ def scale_up_words(up: ScaleUp | None) -> str:
     if up is None:
         return ""
     return numbers.change(up.factor - 1) if up.factor < 2 else f"{numbers.number(up.factor, digits=3)}x"
-
-
-def _estimate(estimate: Estimate, factor: float, unit: str) -> str:
-    """``3.1 % (1.0 to 5.2)``; an interval without an end has no bound."""
-    low = numbers.number(estimate.low * factor, digits=2)
-    high = estimate.high * factor
-    end = numbers.number(high, digits=2) if high != float("inf") else "no bound"
-    value = numbers.number(estimate.value * factor, digits=3)
-    return f"{value}{unit.replace(' ', numbers.NO_BREAK)} ({low} to {end})"
