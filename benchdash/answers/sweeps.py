@@ -1,7 +1,6 @@
-"""One setting varied, or two crossed."""
+"""One setting varied."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from rest_framework import serializers
@@ -13,9 +12,7 @@ from benchdash.answers.comparison import (
     ComparisonRowSerializer,
     cells_of,
 )
-from benchdash.regressions.sweeps.conditions import KINDS, SweepPoint, written
-from benchdash.regressions.sweeps.crossing import Crossing
-from benchdash.regressions.sweeps.values import Value
+from benchdash.regressions.sweeps.conditions import KINDS, written
 from benchdash.results.models import Series
 
 
@@ -54,32 +51,15 @@ class SweepDifferenceSerializer(serializers.Serializer[Any]):
     value = serializers.CharField(source="after", allow_null=True)
 
 
-@dataclass(frozen=True, slots=True)
-class SweepColumn:
-    """A point of a sweep; crossed with a second setting, ``line`` is the value of that one."""
-
-    point: SweepPoint
-    value: Value
-    line: Value
-
-    @classmethod
-    def of(cls, point: SweepPoint, crossing: Crossing | None) -> "SweepColumn":
-        return cls(point, *(crossing.pairs[point.name] if crossing else (point.value, None)))
-
-
 class SweepValueSerializer(serializers.Serializer[Any]):
-    """``left_out`` more runs have the value, under conditions that differ in ``left_out_for``.
-
-    ``line`` is the value of a second setting that it is crossed with.
-    """
+    """``left_out`` more runs have the value, under conditions that differ in ``left_out_for``."""
 
     value = serializers.CharField(allow_null=True)
-    line = serializers.CharField(allow_null=True)
-    runs = serializers.IntegerField(source="point.runs")
-    seconds = serializers.FloatField(source="point.seconds", allow_null=True)
-    differences = SweepDifferenceSerializer(source="point.differences", many=True)
-    left_out = serializers.IntegerField(source="point.left_out")
-    left_out_for = serializers.ListField(source="point.left_out_for", child=serializers.CharField())
+    runs = serializers.IntegerField()
+    seconds = serializers.FloatField(allow_null=True)
+    differences = SweepDifferenceSerializer(many=True)
+    left_out = serializers.IntegerField()
+    left_out_for = serializers.ListField(child=serializers.CharField())
 
 
 class SweepBaseCellSerializer(BaseCellSerializer):
@@ -101,15 +81,11 @@ class SweepRowSerializer(ComparisonRowSerializer):
 
 
 class SweepSerializer(serializers.Serializer[Any]):
-    """``cells`` and ``geomean`` are in the order of ``columns``, the values beside the base.
-
-    ``lines`` is the second setting of two that are crossed: each column is then a pair of values.
-    """
+    """``cells`` and ``geomean`` are in the order of ``columns``, the values beside the base."""
 
     subject = SubjectSerializer()
     setting = SweepChoiceSerializer()
     choices = SweepChoiceSerializer(many=True)
-    lines = SweepChoiceSerializer(allow_null=True)
     metric = serializers.CharField(source="table.metric")
     unit = serializers.CharField(source="table.unit")
     direction = serializers.ChoiceField(source="table.direction", choices=Series.Direction.choices)
@@ -137,15 +113,12 @@ def hide_durations(answer: Mapping[str, Any]) -> None:
 _CELL: Final = tuple(CellSerializer().fields)
 CSV_COLUMNS: Final = (
     *("setting", "setting_value", "workload", "threads", "metric", "unit", *_CELL, "also_differs"),
-    *("lines", "lines_value"),
 )
 
 
 def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield a line a cell, the base's first with its own interval and no ratio."""
-    lines = answer["lines"]
     for row, column, cell in cells_of(answer):
         place = (answer["setting"]["name"], written(column["value"]), row["workload"], row["threads"])
         differs = "; ".join(one["name"] for one in column["differences"])
-        line = (lines["name"], written(column["line"])) if lines else ("", "")
-        yield (*place, answer["metric"], row["unit"], *map(cell.get, _CELL), differs, *line)
+        yield (*place, answer["metric"], row["unit"], *map(cell.get, _CELL), differs)

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from benchdash.answers.sweeps import (
     CSV_COLUMNS,
     SubjectSerializer,
-    SweepColumn,
     SweepSerializer,
     csv_rows,
     hide_absolute_values,
@@ -49,15 +48,8 @@ class SweepView(View):
                 "a setting of the server, or `parameter:`, `option:`, `fact:` or `name:` and a name; "
                 "by default what has most values with nothing else different",
             ),
-            _parameter(
-                "lines",
-                "a second one to cross it with: each pair of their values that differs in nothing else",
-            ),
             _parameter("metric", "what was measured", required=True),
-            _parameter(
-                "base",
-                "the value that the others are held against; with `lines` a pair, such as `8M / fsync`",
-            ),
+            _parameter("base", "the value that the others are held against"),
             _parameter("subject", "the id of a subject of an earlier answer"),
             *(_parameter(name, "chooses the subject") for name in _SUBJECT),
             _parameter("hardware", "only runs on this machine"),
@@ -72,8 +64,8 @@ class SweepView(View):
     def get(self, request: Request) -> HttpResponse:
         """Compare one version with itself; each value names everything that differs beside the setting.
 
-        With `lines` two settings are crossed: each column is a pair of values. Where absolute figures are for
-        members only, others get ratios: the value of the base is 1, and the unit is `ratio`.
+        Where absolute figures are for members only, others get ratios: the value of the base is 1, and the
+        unit is `ratio`.
         """
         project = self.project()
         as_csv = parameters.wants_csv(request)
@@ -81,20 +73,17 @@ class SweepView(View):
         hidden = parameters.choice(
             "values", parameters.text(request, "values") or "shown", ("shown", "hidden")
         )
-        setting, lines = (parameters.text(request, name) or "" for name in ("setting", "lines"))
+        setting = parameters.text(request, "setting") or ""
         subject = _subject(request, subjects(project, setting=setting))
         found = find_sweep(
             project,
             subject,
             setting=setting,
-            lines=lines,
             base=parameters.text(request, "base") or "",
             hardware=parameters.text(request, "hardware") or "",
             only=parameters.texts(request, "with"),
         )
         chosen = _chosen(request, found)
-        if lines:
-            _require_crossing(found, chosen)
         threads = [parameters.threads(text) for text in parameters.texts(request, "threads") if text]
         table = found.sweep and sweep_table(project, subject, found.sweep, metric=metric, threads=threads)
         is_relative = not self.viewer.may_see_absolute(project)
@@ -109,11 +98,10 @@ class SweepView(View):
         shown = {
             "subject": subject,
             "setting": chosen,
-            "lines": found.crossing and found.crossing.lines,
             "choices": found.choices,
             "table": table,
-            "base": SweepColumn.of(table.sweep.base, found.crossing),
-            "columns": [SweepColumn.of(one, found.crossing) for one in table.sweep.others],
+            "base": table.sweep.base,
+            "columns": table.sweep.others,
             "rows": rows,
             "geomean": list(rounded(means) if is_relative else means),
         }
@@ -144,8 +132,6 @@ def _chosen(request: Request, found: Found) -> Choice:
     if found.chosen:
         base = parameters.text(request, "base")
         known = [written(value) for value in found.chosen.values]
-        if found.crossing:
-            known += [point.name for point in found.crossing.sweep.points if point.groups]
         if base and base not in known:
             names = ", ".join(known[:MAX_NAMED])
             raise parameters.refuse("base", f"{base[:50]!r} is none of its values: {names}")
@@ -153,13 +139,3 @@ def _chosen(request: Request, found: Found) -> Choice:
     keys = [one.factor.key for one in found.choices[:MAX_NAMED]]
     varies = f"what varies is {', '.join(keys)}" if keys else "nothing varies"
     raise parameters.refuse("setting", f"it does not vary here; {varies}")
-
-
-def _require_crossing(found: Found, chosen: Choice) -> None:
-    """Raise ValidationError where the second setting does not vary, or not together with the first."""
-    if not found.lines:
-        keys = ", ".join(one.factor.key for one in found.choices[:MAX_NAMED] if one != chosen)
-        raise parameters.refuse("lines", f"it does not vary here; what else varies is {keys or 'nothing'}")
-    if not found.crossing:
-        names = f"{chosen.factor.name} and {found.lines.factor.name}"
-        raise parameters.refuse("lines", f"{names} were not varied together with nothing else different")

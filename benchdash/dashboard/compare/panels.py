@@ -35,7 +35,6 @@ class Panel:
     one row a version.
     ``note`` says what the numbers are; ``says_n`` that the number of runs stands in each cell.
     ``corner`` says what the rows of the table are, ``hides_values`` that only percentages are shown;
-    ``is_crossed``: its rows and lines are the values of two settings.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Panel:
     url: str
     corner: str = "threads"
     is_over_values: bool = False
-    is_crossed: bool = False
     hides_values: bool = False
 
 

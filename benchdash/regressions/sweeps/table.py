@@ -32,9 +32,7 @@ from benchdash.regressions.sweeps.conditions import (
     RunGroup,
     Sweep,
 )
-from benchdash.regressions.sweeps.crossing import Crossing, cross
 from benchdash.regressions.sweeps.subjects import Subject
-from benchdash.regressions.sweeps.values import are_numbers
 from benchdash.results.models import (
     Configuration,
     ConfigurationContent,
@@ -49,25 +47,17 @@ from benchdash.results.versions import release_line
 
 MAX_VALUES: Final = 24
 _MAX_LENGTH: Final = 300
-# Settings that people vary; facts of machines and names of configurations come along with it.
-_CHOSEN_KINDS: Final = frozenset({"setting", "parameter", "option"})
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The choices of what to sweep for a subject, and the sweep; ``swept_on`` are the machines of it.
-
-    ``lines`` is the choice whose values are lines, and ``crossing`` what both make of each other; the sweep
-    is then that along both.
-    """
+    """The choices of what to sweep for a subject, and the sweep; ``swept_on`` are the machines of it."""
 
     machines: Sequence[str]
     swept_on: Sequence[str]
     choices: Sequence[conditions.Choice]
     chosen: conditions.Choice | None
     sweep: Sweep | None
-    lines: conditions.Choice | None = None
-    crossing: Crossing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +155,14 @@ def find_sweep(
     subject: Subject,
     *,
     setting: str = "",
-    lines: str = "",
     base: str = "",
     hardware: str = "",
     only: Sequence[str] = (),
-    numbers_along: bool = False,
-    crosses: bool = False,
 ) -> Found:
     """Find what varies of a subject, and the sweep asked for, or that with most values; six statements.
 
     ``setting`` is the key or name of a factor, ``base`` one of its values, ``hardware`` the name of a machine
-    and ``only`` are other conditions, each ``key=value``. ``lines`` is a second factor to cross it with;
-    ``base`` is then the name of a pair, such as ``8M / fsync``. With ``numbers_along`` the two change places
-    where only the second has numbers. With ``crosses``, where neither is asked for, a second setting that was
-    varied too is crossed with the first.
+    and ``only`` are other conditions, each ``key=value``.
     """
     groups = groups_of(project, subject)
     machines = sorted(_machines(groups))
@@ -186,49 +170,12 @@ def find_sweep(
         groups = [group for group in groups if group.value(HARDWARE) == hardware]
     groups = conditions.only_with(groups, only)
     offered = conditions.choices(groups)
-    second = conditions.find_choice(offered, lines) if lines else None
-    chosen = (
-        conditions.find_choice(offered, setting)
-        if setting
-        else next((one for one in offered if one != second), None)
-    )
+    chosen = conditions.find_choice(offered, setting) if setting else next(iter(offered), None)
     swept, counted = None, groups
-    if chosen and second in (None, chosen):
+    if chosen:
         counted = conditions.on_one_machine(groups, chosen.factor)
         swept = conditions.sweep(counted, chosen.factor, base=base, most=MAX_VALUES)
-        if crosses and swept and not setting:
-            second = _varied_too(swept, offered)
-    if chosen and second and chosen != second:
-        along, across = chosen, second
-        if numbers_along and are_numbers(across.values) and not are_numbers(along.values):
-            along, across = across, along
-        crossing = cross(groups, along, across, base=base, most=MAX_VALUES)
-        if lines or (crossing and _are_varied_together(crossing)):
-            swept_on = _machines_of(crossing.sweep, groups) if crossing else _machines(groups)
-            both = crossing.sweep if crossing else None
-            return Found(machines, sorted(swept_on), offered, along, both, across, crossing)
     return Found(machines, sorted(_machines(counted)), offered, chosen, swept)
-
-
-def _are_varied_together(crossing: Crossing) -> bool:
-    """Return whether more pairs were measured than where each setting is varied alone."""
-    measured = sum(bool(point.groups) for point in crossing.sweep.points)
-    return measured >= len(crossing.along.values) + len(crossing.lines.values)
-
-
-def _varied_too(swept: Sweep, offered: Iterable[conditions.Choice]) -> conditions.Choice | None:
-    """Return the first choice that was left out of a sweep because it varied as well."""
-    names = {name for point in swept.points for name in point.left_out_for}
-    varied = (one for one in offered if one.factor.name in names and one.factor.kind in _CHOSEN_KINDS)
-    return next(varied, None)
-
-
-def _machines_of(swept: Sweep, groups: Iterable[RunGroup]) -> set[str]:
-    """Return the machines of the groups whose runs a sweep counts."""
-    counting = {
-        run for one in swept.points for found in one.groups.values() for group in found for run in group.runs
-    }
-    return _machines(group for group in groups if counting.issuperset(group.runs))
 
 
 def _machines(groups: Iterable[RunGroup]) -> set[str]:

@@ -311,6 +311,3 @@ def test_what_a_name_says_beside_the_settings_is_never_pooled(project):
     )
     found = find_sweep(project, subjects(project)[0], setting="pool")
     assert [point.runs for point in found.sweep.points] == [2, 2]
-    crossed = find_sweep(project, subjects(project)[0], setting="pool", lines="name:configuration")
-    assert crossed.crossing.lines.values == ("direct", "fsync")
-    assert len(crossed.sweep.points) == 4

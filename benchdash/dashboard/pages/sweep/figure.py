@@ -1,4 +1,4 @@
-"""Settings varied: panels whose charts go over the values of one, or over threads, or cross two of them."""
+"""Settings varied: panels whose charts go over the values of one, or over threads."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,6 @@ from typing import Any, Final
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import Value as Figures
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine, trace_of, value_axis, values
 from benchdash.dashboard.compare.panels import (
     CURVE_HEIGHT,
@@ -22,8 +21,6 @@ from benchdash.dashboard.compare.panels import (
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.sweeps.conditions import written
-from benchdash.regressions.sweeps.crossing import Crossing
 from benchdash.regressions.sweeps.table import SweepTable
 from benchdash.regressions.sweeps.values import Value, are_numbers, positions
 
@@ -71,10 +68,6 @@ def against_values(
 
 
 def _values_axis(lines: Sequence[VersionLine], swept: Sequence[Value], setting: str) -> dict[str, Any]:
-    return _axis_of([line.name for line in lines], swept, setting)
-
-
-def _axis_of(names: Sequence[str], swept: Sequence[Value], setting: str) -> dict[str, Any]:
     at, spacing = positions(swept)
     parts: dict[str, Any] = {"type": "log" if spacing == "log" else "linear"}
     if spacing == "even":
@@ -83,7 +76,7 @@ def _axis_of(names: Sequence[str], swept: Sequence[Value], setting: str) -> dict
         common.plain(common.shortened(setting)),
         tickmode="array",
         tickvals=at,
-        ticktext=[common.plain(common.shortened(name, _MAX_TICK_LENGTH)) for name in names],
+        ticktext=[common.plain(common.shortened(line.name, _MAX_TICK_LENGTH)) for line in lines],
         showgrid=False,
         zeroline=False,
         **parts,
@@ -174,99 +167,3 @@ def _title(rows: Sequence[Row], metric: str, look: SweepLook, *, over_values: bo
     by = f" by {look.setting}" if against == "threads" else ""
     what = f"{numbers.metric_name(metric)} against {against}{by}{relative}"
     return ", ".join(filter(None, [rows[0].workload, threads, what, look.place]))
-
-
-# --- two settings crossed -----------------------------------------------------------------------------------
-
-
-def lines_of(crossing: Crossing) -> list[VersionLine]:
-    """Return a line for each value of the second setting: numbers get a ramp, names colours that differ."""
-    names = [written(value) for value in crossing.lines.values]
-    if are_numbers(crossing.lines.values):
-        colours = common.ordered_colours(len(names))
-    else:
-        colours = [common.unordered_colour(index) for index in range(len(names))]
-    return [VersionLine(name, colour) for name, colour in zip(names, colours, strict=True)]
-
-
-def crossed_panels(
-    table: SweepTable,
-    crossing: Crossing,
-    look: SweepLook,
-    *,
-    rows: Sequence[Row],
-    addresses: PanelAddresses,
-) -> list[Panel]:
-    """Return a panel for each row, which is a workload at one thread count; ``look.lines`` are the pairs."""
-    return [
-        _crossed_panel(table, crossing, look, row, str(number), addresses) for number, row in enumerate(rows)
-    ]
-
-
-def _crossed_panel(
-    table: SweepTable, crossing: Crossing, look: SweepLook, row: Row, name: str, addresses: PanelAddresses
-) -> Panel:
-    if not row.base and not look.scale.hides_values:
-        look = replace(look, scale=replace(look.scale, relative_to=""))
-    measured = dict(
-        zip(
-            (crossing.pairs[point.name] for point in table.sweep.points),
-            values(row, look.lines, table.metric),
-            strict=True,
-        )
-    )
-    along, lines = crossing.along, lines_of(crossing)
-    # A row for each value along the axis that was measured here, with a figure for each line.
-    grid = {
-        value: [
-            measured.get((value, of_line)) or Figures(line, None, None, table.metric)
-            for line, of_line in zip(lines, crossing.lines.values, strict=True)
-        ]
-        for value in along.values
-    }
-    grid = {value: figures for value, figures in grid.items() if any(one.cell for one in figures)}
-    figure = _crossed_figure(grid, lines, row, table.metric, along.factor.name, look.scale, addresses.series)
-    relative = f" relative to {look.scale.relative_to}" if look.scale.relative_to else ""
-    threads = "" if row.threads is None else threads_words(row.threads)
-    what = f"{numbers.metric_name(table.metric)} against {along.factor.name} by {crossing.lines.factor.name}"
-    title = ", ".join(filter(None, [row.workload, threads, f"{what}{relative}", look.place]))
-    panel = panel_of(
-        [row], look.lines, table.metric, look.scale, table.margin, name, title, figure, addresses
-    )
-    return replace(
-        panel,
-        height=CURVE_HEIGHT,
-        is_curve=True,
-        is_over_values=True,
-        is_crossed=True,
-        corner=f"{along.factor.name} \N{MULTIPLICATION SIGN} {crossing.lines.factor.name}",
-        lines=lines,
-        rows=[PanelRow(written(value), figures) for value, figures in grid.items()],
-    )
-
-
-def _crossed_figure(
-    grid: Mapping[Value, Sequence[Figures]],
-    lines: Sequence[VersionLine],
-    row: Row,
-    metric: str,
-    along: str,
-    scale: ValueScale,
-    link: Callable[[int], str],
-) -> Figure:
-    swept = list(grid)
-    at, _ = positions(swept)
-    traces = []
-    for line, column in zip(lines, zip(*grid.values(), strict=True), strict=True):
-        if any(one.cell for one in column):
-            trace = trace_of(line, at, column, scale, link, row.unit)
-            trace["mode"] = "lines+markers" if are_numbers(swept) else "markers"
-            named = zip(swept, trace["text"], strict=True)
-            trace["text"] = [f"{common.plain(common.shortened(written(one)))}: {text}" for one, text in named]
-            traces.append(trace)
-    layout = common.base_layout(
-        lines=len(traces),
-        xaxis=_axis_of([written(value) for value in swept], swept, along),
-        yaxis=value_axis([row], metric, scale),
-    )
-    return common.figure(traces, layout)

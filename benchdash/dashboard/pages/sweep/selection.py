@@ -17,14 +17,12 @@ _MAX_TEXTS: Final = 50
 class SweepSelection(Selection):
     """One setting of one version; what is empty was not chosen.
 
-    ``columns`` are ids of subjects, or columns of other pages; ``setting`` is the key of a factor, ``lines``
-    that of a second one to cross it with, ``only`` are conditions as ``key=value``. ``values`` ``hidden``
-    leaves out all absolute figures.
+    ``columns`` are ids of subjects, or columns of other pages; ``setting`` is the key of a factor,
+    ``only`` are conditions as ``key=value``. ``values`` ``hidden`` leaves out all absolute figures.
     """
 
     columns: Sequence[str] = ()
     setting: str = ""
-    lines: str = ""
     base: str = ""
     hardware: str = ""
     only: Sequence[str] = ()
@@ -58,7 +56,7 @@ class SweepSelection(Selection):
 
     @property
     def versions(self) -> Mapping[str, str | Sequence[str]]:
-        chosen = {"v": self.columns, "setting": self.setting, "lines": self.lines, "base": self.base}
+        chosen = {"v": self.columns, "setting": self.setting, "base": self.base}
         return {**chosen, "hardware": self.hardware, "with": self.only}
 
 
@@ -70,7 +68,6 @@ def read_choice(query: QueryDict) -> SweepSelection:
     return SweepSelection(
         columns=_texts(query, "v"),
         setting=text("setting"),
-        lines=text("lines"),
         base=text("base"),
         metrics=_texts(query, "metric"),
         hardware=text("hardware"),

@@ -1,4 +1,4 @@
-"""Settings varied: the values of one side by side, or two crossed."""
+"""Settings varied: the values of one side by side."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,17 +18,16 @@ from benchdash.dashboard.compare.controls import AXES, VersionChip, metric_filte
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.pages.sweep.doubts import single_sessions, sweep_doubts
-from benchdash.dashboard.pages.sweep.figure import SweepLook, crossed_panels, lines_of, sweep_panels
+from benchdash.dashboard.pages.sweep.figure import SweepLook, sweep_panels
 from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import Link, page_url
+from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import Switch, checks, switch
 from benchdash.regressions.comparison.relative import rows_for_others
 from benchdash.regressions.comparison.shown_units import rows_in_used_units
 from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
-from benchdash.regressions.sweeps.crossing import BETWEEN, Crossing
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
 from benchdash.regressions.sweeps.table import (
@@ -115,10 +114,7 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "kept": choice.kept,
         "filters": [*_filters(asked, measured, metric, table), *checks(switches)],
         "switches": switches,
-        "title": _title(found),
-        "alone_url": choice.address(
-            request.path, setting=found.chosen.factor.key if found.chosen else "", lines="", base=""
-        ),
+        "title": found.chosen.factor.name if found.chosen else "",
         "whole_url": choice.address(request.path, workload="", threads="", **{"with": ""}),
     }
     if table:
@@ -141,25 +137,17 @@ def _swept(project: Project, choice: SweepSelection, available: Sequence[Subject
             project,
             subject,
             setting=choice.setting,
-            lines=choice.lines,
             base=choice.base,
             hardware=choice.hardware,
             only=choice.only,
-            numbers_along=True,
-            crosses=True,
         )
         if found.sweep or not choice.is_of_other_page:
             break
     return subject, found
 
 
-def _title(found: Found) -> str:
-    factors = [one.factor.name for one in (found.chosen, found.lines) if one]
-    return " and ".join(factors if found.chosen else [])
-
-
 def _shown(request: HttpRequest, page: ProjectPage, asked: _Asked, table: SweepTable) -> dict[str, Any]:
-    sweep, choice, crossing = table.sweep, asked.choice, asked.found.crossing
+    sweep, choice = table.sweep, asked.choice
     lines = charts.lines(
         # A star marks what differs in more than the setting.
         [point.name + (_DIFFERS if point.differences else "") for point in sweep.points],
@@ -187,59 +175,29 @@ def _shown(request: HttpRequest, page: ProjectPage, asked: _Asked, table: SweepT
     fixed = {"base": sweep.base.name, "metric": table.metric}
     if asked.found.chosen:
         fixed["setting"] = asked.found.chosen.factor.key
-    if crossing:
-        fixed["lines"] = crossing.lines.factor.key
-    # Crossed, each thread count is a chart of its own.
-    units: Sequence[Any] = rows if crossing else sorted({row.workload for row in rows})
-    pages = Paginator(units, _MAX_CHARTS).get_page(request.GET.get("page"))
-    if crossing:
-        panels = crossed_panels(table, crossing, look, rows=list(pages.object_list), addresses=addresses)
-    else:
-        numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
-        panels = sweep_panels(table, look, keys=numbered, addresses=addresses)
+    workloads = sorted({row.workload for row in rows})
+    pages = Paginator(workloads, _MAX_CHARTS).get_page(request.GET.get("page"))
+    numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
     return {
         "sweep": sweep,
-        "crossing": crossing,
         "fixed_url": choice.address(request.path, v=asked.subject.id, **fixed),
         "lines": lines,
         "x": look.x,
-        "chips": _chips(request.path, choice, lines, sweep, crossing),
+        "chips": _chips(request.path, choice, lines, sweep),
         "headline": single_sessions(sweep, rows).headline,
         "doubts": sweep_doubts(sweep, rows, for_others=page.is_relative),
-        "crossable": [] if crossing else _crossable(request.path, asked, sweep),
         "differs": any(point.differences for point in sweep.others),
-        "panels": panels,
+        "panels": sweep_panels(table, look, keys=numbered, addresses=addresses),
         "pages": pages,
     }
 
 
 def _chips(
-    path: str,
-    choice: SweepSelection,
-    lines: Sequence[VersionLine],
-    sweep: Sweep,
-    crossing: Crossing | None,
+    path: str, choice: SweepSelection, lines: Sequence[VersionLine], sweep: Sweep
 ) -> list[VersionChip]:
-    """Return the values with the addresses that make them the reference; crossed, those that are lines."""
-    if not crossing:
-        named = zip(lines, sweep.points, strict=True)
-        return [VersionChip(line, choice.address(path, base=point.name)) for line, point in named]
-    at, _ = crossing.pairs[sweep.base.name]
-    chips = []
-    for line, value in zip(lines_of(crossing), crossing.lines.values, strict=True):
-        pairs = [one for one in sweep.points if one.groups and crossing.pairs[one.name][1] == value]
-        beside = [one for one in pairs if crossing.pairs[one.name][0] == at]
-        if pairs:
-            chips.append(VersionChip(line, choice.address(path, base=(*beside, *pairs)[0].name)))
-    return chips
-
-
-def _crossable(path: str, asked: _Asked, sweep: Sweep) -> list[Link]:
-    """Return links that show as lines what was left out because it varied, too."""
-    names = {name for point in sweep.points for name in point.left_out_for}
-    others = [one.factor for one in asked.found.choices if one.factor.name in names]
-    key = sweep.factor.key
-    return [Link(one.name, asked.choice.address(path, setting=key, lines=one.key, base="")) for one in others]
+    """Return the values with the addresses that make them the reference."""
+    named = zip(lines, sweep.points, strict=True)
+    return [VersionChip(line, choice.address(path, base=point.name)) for line, point in named]
 
 
 def _usual_x(sweep: Sweep) -> str:
@@ -260,7 +218,7 @@ def _filters(
     conditions = [
         (f"{one.factor.key}={name}", f"{one.factor.name} = {name}")
         for one in found.choices
-        if one not in (chosen, found.lines)
+        if one != chosen
         for name in map(written, one.values)
     ]
     rows = table.rows if table else ()
@@ -269,23 +227,17 @@ def _filters(
     setting = filters.one_of(
         "setting", "Setting", settings, chosen.factor.key if chosen else "", empty="none"
     )
-    others = [(key, words) for key, words in settings if not chosen or key != chosen.factor.key]
-    second = filters.one_of(
-        "lines", "As lines", others, found.lines.factor.key if found.lines else "", empty="nothing more"
-    )
     machines = [(name, name) for name in found.machines]
     return [
         # A setting is found by its name alone too, and what is not found has a page of its own.
         replace(setting, is_checked=False),
-        replace(second, is_checked=not found.lines),
         replace(filters.one_of("v", "Version", versions, asked.subject.id, empty=""), is_checked=False),
         filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
         metric_filter(measured, metric),
         threads_filter(counts, choice.threads),
         replace(
             filters.one_of("base", "Reference", points, base, empty=""),
-            # A reference from before two settings were crossed, or after.
-            is_checked=not choice.is_of_other_page and not found.crossing and BETWEEN not in choice.base,
+            is_checked=not choice.is_of_other_page,
         ),
         filters.one_of("hardware", "Hardware", machines, choice.hardware),
         filters.some_of("with", "Only with", conditions, choice.only),
@@ -307,7 +259,7 @@ def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
     values = (("", "absolute"), ("relative", "relative"), ("hidden", "relative alone"))
     along = (("value", "values"), ("threads", "threads"))
     return [
-        *([] if found.crossing else [switch("Along", "x", along, x, address, is_set=x != usual)]),
+        switch("Along", "x", along, x, address, is_set=x != usual),
         switch("Figures", "values", values, choice.values, address),
         switch("Axes", "axis", AXES, choice.scale, address),
     ]
@@ -320,7 +272,6 @@ def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
         ("project", asked.project.slug),
         ("subject", asked.subject.id),
         ("setting", asked.found.chosen.factor.key if asked.found.chosen else ""),
-        ("lines", asked.found.lines.factor.key if asked.found.crossing and asked.found.lines else ""),
         ("base", table.sweep.base.name),
         ("metric", table.metric),
         ("hardware", choice.hardware),

@@ -198,118 +198,6 @@ def test_sizes_of_tables_are_told_that_stand_in_the_command_alone(client, projec
     assert "table_size: 50 → 99 (1G)" in text
 
 
-# --- two settings crossed ---------------------------------------------------------------------------------
-
-
-def measure_both(project, *, threads=(16,), workloads=("ro",), runs=1, **fields):
-    """Pool by flush: 400 at 8M with fsync, 40 more with each size, twice that with O_DIRECT."""
-    records = [
-        make_record(
-            (400.0 + 40 * number) * factor + repetition,
-            settings={"pool": size, "flush": way, "log": "x"},
-            workload=workload,
-            threads=count,
-            repetition=repetition,
-            started_at=START + timedelta(days=repetition),
-            **fields,
-        )
-        for factor, way in enumerate(("fsync", "O_DIRECT"), 1)
-        for number, size in enumerate(POOLS)
-        for workload in workloads
-        for count in threads
-        for repetition in range(runs)
-    ]
-    return make_runs(records, project=project)
-
-
-def test_numbers_stand_along_the_axis_and_names_are_lines_whichever_is_chosen_first(client, project):
-    measure_both(project)
-    for query in ("setting=pool&lines=flush", "setting=flush&lines=pool"):
-        answer = get(client, query)
-        [figure] = figures(answer)
-        [title] = titles(answer)
-        assert title == (
-            "ro, 16 threads, transactions per second against pool by flush, MariaDB 10.6.23, box"
-        )
-        assert figure["layout"]["xaxis"]["ticktext"] == ["8M", "64M", "1G"]
-        assert {trace["name"]: trace["y"] for trace in figure["data"]} == {
-            "fsync": [400, 440, 480],
-            "O_DIRECT": [800, 880, 960],
-        }
-        go.Figure(figure)
-        text = text_of(answer)
-        assert "Changes are against 8M / fsync." in text
-        assert "pool × flush fsync O_DIRECT 8M 400.0 100 % 800.0 +100.0 % not enough to tell" in text
-        assert "64M 440.0 +10.0 %" in text
-
-
-def test_two_settings_varied_together_are_crossed_until_one_is_chosen_alone(client, project):
-    measure_both(project)
-    for query in ("", "lines=pool&setting=pool"):
-        answer = get(client, query)
-        [figure] = figures(answer)
-        named = {trace["name"] for trace in figure["data"]}
-        assert named == ({"16 threads"} if query else {"fsync", "O_DIRECT"})
-    assert titles(get(client, "setting=pool")) == titles(get(client, "lines=pool&setting=pool"))
-
-
-def test_crossed_each_thread_count_is_a_chart_and_any_pair_the_reference(client, project):
-    measure_both(project, threads=(1, 16), workloads=("ro", "rw"))
-    answer = get(client, "setting=pool&lines=flush&base=1G+%2F+O_DIRECT&values=relative")
-    assert len(titles(answer)) == 4
-    [share] = {tuple(figure["data"][1]["y"]) for figure in figures(answer)}
-    assert [round(value, 1) for value in share] == [83.3, 91.7, 100.0]
-    assert len(titles(get(client, "setting=pool&lines=flush&threads=1&workload=rw"))) == 1
-    made = re.findall(r'href="([^"]*)" title="Make fsync the reference"', answer.content.decode())
-    assert "base=1G+%2F+fsync" in made[0]
-
-
-def test_crossed_without_absolute_figures_there_are_none(client, project):
-    measure_both(project, runs=2)
-    answer = get(client, "setting=pool&lines=flush&values=hidden")
-    # Ids in addresses may hold any digits.
-    shown = text_of(answer) + json.dumps(figures(answer))
-    for number in ("400", "440", "480", "880", "960"):
-        assert number not in shown
-    assert "values=hidden" in re.search(r'href="([^"]*/api/v1/sweep/[^"]*)"', answer.content.decode())[1]
-
-
-def test_runs_that_differ_in_a_third_thing_are_not_mixed_in(client, project):
-    measure_both(project)
-    make_runs(
-        [make_record(9.0, settings={"pool": "2G", "flush": "fsync", "log": "y"}, threads=16, workload="ro")],
-        project=project,
-    )
-    text = text_of(get(client, "setting=pool&lines=flush"))
-    assert "Left out: 1 run, because more than pool and flush differs: log." in text
-    assert "2G / fsync: 1 run" in text
-
-
-def test_what_was_left_out_because_it_varied_too_is_one_click_away(client, project):
-    measure_both(project)
-    page = get(client, "setting=pool").content.decode()
-    [address] = re.findall(r'<a href="([^"]*)">Show flush as lines</a>', page)
-    crossed = client.get(address.replace("&amp;", "&"))
-    assert [trace["name"] for trace in figures(crossed)[0]["data"]] == ["fsync", "O_DIRECT"]
-
-
-def test_what_was_not_varied_together_says_so_and_leads_back(client, project):
-    measure(project, values=("8M", "64M"))
-    both = [("a", "one", "x"), ("b", "another", "y")]
-    records = [
-        make_record(settings={"pool": "2G", "flush": way, "log": log}, hardware=name)
-        for way, name, log in both
-    ]
-    make_runs(records, project=project)
-    text = text_of(get(client, "setting=name:hardware&lines=flush"))
-    assert "hardware and flush were not varied together" in text
-    assert "Show hardware alone" in text
-    # What does not vary at all is said, and the other setting shown alone.
-    text = text_of(get(client, "setting=pool&lines=nothing"))
-    assert "by pool" in text
-    assert "nothing" in text
-
-
 # --- nothing to show --------------------------------------------------------------------------------------
 
 
@@ -337,7 +225,7 @@ def test_a_choice_of_nothing_leads_back(client, project, query, said):
 
 
 @pytest.mark.parametrize(
-    "name", ["v", "setting", "lines", "base", "metric", "hardware", "with", "x", "values", "axis"]
+    "name", ["v", "setting", "base", "metric", "hardware", "with", "x", "values", "axis"]
 )
 def test_nonsense_in_the_address_is_survived(client, project, name):
     measure(project)
