@@ -19,7 +19,7 @@ class PercentileSerializer(serializers.Serializer[Any]):
     """It lies from ``low`` to ``high`` ms, the ends of its bucket; ``high`` is null for one without an end.
 
     Both are null where the operations are too few to tell it. ``ratio`` is that to the base, with a 95 %
-    interval by a bootstrap over the runs; ``p`` is adjusted for the table, and null where either side was run
+    interval by the scatter of the runs; ``p`` is adjusted for the table, and null where either side was run
     once.
     """
 

@@ -82,21 +82,6 @@ def relative_to_control(values: Floats, control: Floats | None, machine: Floats)
     return adjusted
 
 
-def without_either(values: Floats, relative: Floats, cost: Floats) -> Floats:
-    """Return ``relative`` to the control without what the client tells besides.
-
-    Or ``values`` without what the client tells, where much less noise is left of that: the client was there
-    at the very time, the control some minutes apart.
-    """
-    both, client = without_machine(relative, cost), without_machine(values, cost)
-    return client if _roughness(client) < _WORTH * _roughness(both) else both
-
-
-def _roughness(values: Floats) -> float:
-    x = logs(values)
-    return float(np.median(np.abs(np.diff(x[np.isfinite(x)]))))
-
-
 def mean_of_controls(oriented: Collection[Floats]) -> Floats:
     """Return how fast the machine was, in logs around its usual speed: the mean of all controls.
 

@@ -31,7 +31,6 @@ from benchdash.regressions.detection.covariate import (
     logs,
     mean_of_controls,
     relative_to_control,
-    without_either,
     without_machine,
 )
 from benchdash.regressions.detection.levels import (
@@ -193,12 +192,7 @@ def oriented_table(
         typical[is_relative] = kernel.CORRELATION_BESIDE_CONTROL
     if slow:
         numbers = np.array(
-            [
-                without_either(of, relative, slow[key[0]])
-                if controls and key[0] in slow
-                else without_machine(relative, slow.get(key[0]))
-                for key, of, relative in zip(keys, values, numbers, strict=True)
-            ]
+            [without_machine(of, slow.get(key[0])) for key, of in zip(keys, numbers, strict=True)]
         )
     oriented, sds, correlations = kernel.orient(numbers, signs, typical, _MIN_POINTS, MIN_SD)
     told = np.isfinite(sds)

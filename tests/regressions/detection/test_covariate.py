@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection.covariate import relative_to_control, without_either, without_machine
+from benchdash.regressions.detection.covariate import relative_to_control, without_machine
 from benchdash.regressions.detection.joint import find_joint_shifts
 
 
@@ -88,22 +88,6 @@ def test_a_large_step_of_the_machine_leaves_no_shift_in_what_is_relative_to_the_
         tested, control = np.array(beside_a_control(50, seed=seed)) / speeds(50, seed) * machine
         table, directions = {("read", "tps"): tested}, {("read", "tps"): "higher"}
         assert find_joint_shifts(table, directions, controls={("read", "tps"): control}) == []
-
-
-def test_with_both_witnesses_no_more_noise_is_left_than_with_either():
-    """The control ran some minutes apart, the client at the very time."""
-    rng = np.random.default_rng(8)
-    hour, minute, other_minute = (
-        speeds(80, 6),
-        np.exp(0.1 * rng.normal(size=80)),
-        np.exp(0.1 * rng.normal(size=80)),
-    )
-    tested, control = 1000 * hour * minute, 1000 * hour * other_minute
-    client = 5 / (hour**0.6 * minute)
-    relative = relative_to_control(tested, control, np.log(control / np.median(control)))
-    ways = relative, without_machine(tested, client), without_either(tested, relative, client)
-    of_control, of_client, of_both = (np.std(np.log(way)) for way in ways)
-    assert of_both <= min(of_control, of_client)
 
 
 def test_eleven_points_with_a_control_are_too_few():
