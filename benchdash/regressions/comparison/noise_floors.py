@@ -8,7 +8,7 @@ or one of them is older, and it moves more than once, it scatters as much as it 
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
@@ -190,8 +190,12 @@ class Histories:
 
 @dataclass(frozen=True)
 class NoiseFloors:
-    """The histories at some places: indexes of ``histories``."""
+    """The histories at some places: indexes of ``histories``.
 
+    ``what_of`` says by the id of a series what it measures.
+    """
+
+    what_of: Mapping[int, What]
     histories: Histories
     of_branches: Mapping[What, Sequence[int]]
     of_releases: Mapping[What, Sequence[int]]
@@ -209,6 +213,47 @@ class NoiseFloors:
             for of in (self.of_branches, self.of_releases, self.of_lines)
         )
         return branches.where_known_else(releases).where_known_else(lines)
+
+    def between(
+        self,
+        columns: Sequence[Mapping[RowKey, Cell]],
+        *,
+        versions: Sequence[int],
+        names: Sequence[Hashable],
+    ) -> Callable[[Pairs], Floors]:
+        """Return what tells the noise of pairs of these columns; of cells of two places both must know it.
+
+        A comparison is judged without the ``versions`` (ids) of its columns. Two of one name are two groups
+        of many of one version, without which nothing would be left.
+        """
+        version = np.array(versions)
+        name_of: dict[Hashable, int] = {}
+        name = np.array([name_of.setdefault(one, len(name_of)) for one in names])
+
+        def noise(pairs: Pairs) -> Floors:
+            index_of = {key: at for at, key in enumerate(pairs.keys)}
+            at: dict[What, int] = {}
+            what = np.full((len(columns), len(index_of)), -1)
+            for column, of_column in enumerate(columns):
+                for key, cell in of_column.items():
+                    what[column, index_of[key]] = at.setdefault(self.what_of[cell.series_id], len(at))
+            before, after = what[pairs.before, pairs.rows], what[pairs.after, pairs.rows]
+            left_out = np.stack((version[pairs.before], version[pairs.after]), axis=1)
+            left_out[name[pairs.before] == name[pairs.after]] = 0
+            spans = spans_of(columns, pairs)
+            left = self.floors([*at], before, left_out, spans)
+            is_one: Bools = before == after
+            if is_one.all():
+                return left
+            right = self.floors([*at], after, left_out, spans)
+            runs = [
+                (columns[one][row].independent, columns[other][row].independent)
+                for row, one, other in pairs.each()
+            ]
+            first, second = np.array(runs, dtype=float).T
+            return left.where(is_one, of_two_places(left, right, runs=(first, second)))
+
+        return noise
 
     def _pooled(
         self, of: Mapping[What, Sequence[int]], at: Sequence[What], which: Ints, spans: Floats, without: Ints
@@ -259,18 +304,19 @@ def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
 
     Of each the runs count that came in last. Pull requests tell nothing of the noise.
     """
-    series = [one for one in series if not is_of_pull_request(one.branch)]
+    what_of = {one.id: one.what for one in series}
+    telling = [one for one in series if not is_of_pull_request(one.branch)]
     branches: dict[What, list[int]] = defaultdict(list)
     releases: dict[What, list[int]] = defaultdict(list)
-    for index, one in enumerate(series):
+    for index, one in enumerate(telling):
         (branches if one.branch else releases)[one.what].append(index)
-    levels = _levels(series)
+    levels = _levels(telling)
     lines: dict[What, list[int]] = {}
     for what, of_lines in releases.items():
         if len(of_lines) > 1:
             lines[what] = [len(levels)]
             levels.append(reduce(Levels.joined, [levels[index] for index in of_lines]))
-    return NoiseFloors(Histories.of(levels), branches, releases, lines)
+    return NoiseFloors(what_of, Histories.of(levels), branches, releases, lines)
 
 
 def _levels(series: Collection[SeriesRow]) -> list[Levels]:

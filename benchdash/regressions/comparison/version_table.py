@@ -1,10 +1,8 @@
 """Versions against each other: a table of workloads and thread counts by versions, relative to a base."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-
-import numpy as np
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import (
@@ -25,28 +23,19 @@ from benchdash.regressions.comparison.columns import (
     column_of,
     included_runs,
 )
-from benchdash.regressions.comparison.noise_floors import (
-    Floors,
-    NoiseFloors,
-    noise_floors,
-    of_two_places,
-    spans_of,
-)
+from benchdash.regressions.comparison.noise_floors import NoiseFloors, noise_floors
 from benchdash.regressions.comparison.rows import (
     GroupSummary,
-    Noise,
     RelativeTo,
     Row,
     compared_rows,
     group_summaries,
     summary_of,
 )
-from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.compare import EQUIVALENT
 from benchdash.regressions.options import Margins, margins_of
 from benchdash.results.controls import control_build
 from benchdash.results.models import Run
-from benchdash.results.place import Place
 from benchdash.results.readings import DERIVED, Direction
 from benchdash.results.workload_groups import Grouping, grouping_of
 
@@ -159,7 +148,7 @@ def compare_columns(
         metric,
         sides,
         cells,
-        _floors(series, by_metric) if columns else None,
+        _floors(series, by_metric.values()) if columns else None,
         control=_control(by_metric[metric], sides),
         margin=_margin(margins_of(project), metric, cells[0]) if margin is None else margin,
         relative_to=relative_to,
@@ -223,12 +212,11 @@ def _series(
     return series_at(project_id, places, metrics=metrics, workloads=workloads, threads=threads)
 
 
-def _floors(series: Sequence[SeriesRow], cells: Mapping[str, CellsOfMetric]) -> NoiseFloors:
-    """Return what histories know of everything in tables of these cells, which are by metric."""
-    known = {
-        metric: {row for rows in of_metric.values() for row in rows} for metric, of_metric in cells.items()
-    }
-    return noise_floors([one for one in series if one.row in known.get(one.metric, ())])
+def _floors(series: Sequence[SeriesRow], cells: Iterable[CellsOfMetric]) -> NoiseFloors:
+    """Return what histories know of what these cells measured."""
+    ids = {cell.series_id for of_metric in cells for by_row in of_metric.values() for cell in by_row.values()}
+    measured = {one.what for one in series if one.id in ids}
+    return noise_floors([one for one in series if one.what in measured])
 
 
 def _control(cells: CellsOfMetric, sides: Sequence[Column]) -> Mapping[RowKey, Cell] | None:
@@ -239,39 +227,6 @@ def _control(cells: CellsOfMetric, sides: Sequence[Column]) -> Mapping[RowKey, C
     return cells[max(others)] if others and len(places) == 1 else None
 
 
-def _noise(
-    floors: NoiseFloors,
-    metric: str,
-    columns: Sequence[Column],
-    cells: Sequence[Mapping[RowKey, Cell]],
-) -> Noise:
-    """Tell the noise of pairs of columns; of two places both must know it."""
-    place_of: dict[Place, int] = {}
-    place = np.array([place_of.setdefault(column.place, len(place_of)) for column in columns])
-    key_of: dict[ColumnKey, int] = {}
-    key = np.array([key_of.setdefault(column.key, len(key_of)) for column in columns])
-    version = np.array([column.version.pk for column in columns])
-
-    def noise(pairs: Pairs) -> Floors:
-        at = [(one, metric, row) for one in place_of for row in pairs.keys]
-        before, after = pairs.before, pairs.after
-        versions = np.stack((version[before], version[after]), axis=1)
-        # Two nights of one version are two groups of many, and without its version nothing would be left.
-        versions[key[before] == key[after]] = 0
-        spans = spans_of(cells, pairs)
-        left = floors.floors(at, place[before] * len(pairs.keys) + pairs.rows, versions, spans)
-        if len(place_of) == 1:
-            return left
-        right = floors.floors(at, place[after] * len(pairs.keys) + pairs.rows, versions, spans)
-        runs = np.array(
-            [(cells[one][row].independent, cells[other][row].independent) for row, one, other in pairs.each()]
-        )
-        of_both = of_two_places(left, right, runs=(runs[:, 0], runs[:, 1]))
-        return left.where(place[before] == place[after], of_both)
-
-    return noise
-
-
 def _tables(
     project: Project,
     sides: Sequence[Column],
@@ -280,7 +235,7 @@ def _tables(
     by_metric: Mapping[str, CellsOfMetric],
 ) -> list[ComparisonTable]:
     """Make the table of each metric; ``keys`` are those of the cells of ``sides``, the base first."""
-    floors, margins = _floors(series, by_metric), margins_of(project)
+    floors, margins = _floors(series, by_metric.values()), margins_of(project)
     return [
         _table(
             metric,
@@ -311,10 +266,15 @@ def _table(
 ) -> ComparisonTable:
     """Make a table of the cells of each of ``sides``, the base first; ``control`` tells the machine."""
     base, *columns = sides
+    noise = None
+    if floors:
+        noise = floors.between(
+            cells, versions=[side.version.pk for side in sides], names=[side.key for side in sides]
+        )
     rows = compared_rows(
         cells[0],
         cells[1:],
-        noise=_noise(floors, metric, sides, cells) if floors else None,
+        noise=noise,
         margin=margin,
         relative_to=relative_to,
         group_of=grouping.of if grouping else None,

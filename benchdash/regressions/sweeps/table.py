@@ -4,14 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Avg, Count, Max, QuerySet
 from django.db.models.fields.json import KeyTransform
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import (
-    Cell,
     RowKey,
     SeriesRow,
     cells_of_runs,
@@ -19,10 +17,8 @@ from benchdash.regressions.comparison.cells import (
     series_of,
     threads_in,
 )
-from benchdash.regressions.comparison.noise_floors import Floors, noise_floors, of_two_places, spans_of
-from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
-from benchdash.regressions.comparison.shared_sessions import Pairs
-from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.comparison.noise_floors import noise_floors
+from benchdash.regressions.comparison.rows import Row, compared_rows
 from benchdash.regressions.options import margins_of
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
@@ -230,47 +226,22 @@ def sweep_table(
         before, after = (point.groups.get(row[0], ()) for point in (sweep.base, others[column]))
         return conditions.are_alike(before, after, sweep.factor)
 
+    at = {one.place for one in series.values()}
+    workloads = {one.workload for one in series.values()}
+    measured = series_at(project.pk, at, metrics=[metric], workloads=workloads) if at else ()
+    columns = [base_cells, *cells]
+    noise = noise_floors(measured).between(
+        columns, versions=[subject.version.pk] * len(columns), names=range(len(columns))
+    )
     margin = margins_of(project).of(metric, (cell.value for cell in base_cells.values()))
     rows = compared_rows(
         base_cells,
         cells,
-        noise=_noise(project, subject, series, [base_cells, *cells]),
+        noise=noise,
         margin=margin,
         is_alike=is_alike,
     )
     return SweepTable(metric, sweep, tuple(rows), margin) if rows else None
-
-
-def _noise(
-    project: Project,
-    subject: Subject,
-    series: Mapping[int, SeriesRow],
-    columns: Sequence[Mapping[RowKey, Cell]],
-) -> Noise:
-    """Tell the noise at the places of cells from other versions and nights; few statements."""
-    at = {one.place for one in series.values()}
-    metrics, workloads = ({getattr(one, name) for one in series.values()} for name in ("metric", "workload"))
-    measured = series_at(project.pk, at, metrics=metrics, workloads=workloads) if at else ()
-    floors = noise_floors(measured)
-
-    def floors_of(cells: Sequence[Cell], spans: Floats) -> Floors:
-        of_cells = [series[cell.series_id] for cell in cells]
-        at = [one.what for one in of_cells]
-        return floors.floors(at, np.arange(len(at)), np.full((len(at), 2), subject.version.pk), spans)
-
-    def noise(pairs: Pairs) -> Floors:
-        before = [columns[one][row] for row, one, _ in pairs.each()]
-        after = [columns[other][row] for row, _, other in pairs.each()]
-        runs = np.array([[cell.independent for cell in cells] for cells in (before, after)], dtype=float)
-        spans = spans_of(columns, pairs)
-        left, right = floors_of(before, spans), floors_of(after, spans)
-        both = of_two_places(left, right, runs=(runs[0], runs[1]))
-        is_one = np.array(
-            [one.series_id == other.series_id for one, other in zip(before, after, strict=True)], dtype=bool
-        )
-        return left.where(is_one, both)
-
-    return noise
 
 
 def _counting(project: Project) -> QuerySet[Run]:
