@@ -56,14 +56,16 @@ def upload_nights(token):
 
 
 def told(client, incident):
-    """By where it is told: the words about an incident. Of one that is open the front page tells, too."""
+    """By where it is told: the words about an incident. Of one that is open the two first pages tell, too."""
     slug = incident.project.slug
     page = f"/p/{slug}/incidents/{incident.pk}/"
     series = incident.change_points.filter(series__metric="tps").first().series_id
-    front = {} if incident.historical else {"front page": part_about(client, "/", f"/p/{slug}/", "tr")}
+    first = {
+        "front page": lambda: part_about(client, "/", f"/p/{slug}/", "tr"),
+        "overview": lambda: part_about(client, f"/p/{slug}/", page, "li"),
+    }
     return {
-        **front,
-        "overview": part_about(client, f"/p/{slug}/", page, "tr" if incident.historical else "li"),
+        **{where: words() for where, words in first.items() if not incident.historical},
         "list": part_about(client, f"/p/{slug}/incidents/?tab=everything", page, "tr"),
         "page": text_of(client.get(page)),
         "history": part_about(client, f"/p/{slug}/history/?series={series}", page, "tr"),

@@ -56,7 +56,6 @@ def test_the_values_of_a_setting_against_each_other(sweep):
     assert answer["base"]["value"] == "8M"
     assert answer["columns"][1] == {
         "value": "1G",
-        "line": None,
         "runs": 1,
         "seconds": 2.0,
         "differences": [{"name": "log", "base": "x", "value": "y"}],

@@ -157,7 +157,7 @@ def pooled(*histories):
     levels = Histories.of(
         [Levels(values, (), 1, (), [day * 86400.0 for day in range(len(values))]) for values in histories]
     )
-    return floor_at(NoiseFloors(levels, {WHAT: list(range(len(histories)))}, {}, {}), WHAT)
+    return floor_at(NoiseFloors({}, levels, {WHAT: list(range(len(histories)))}, {}, {}), WHAT)
 
 
 def test_histories_of_one_thing_are_pooled_by_what_they_are_worth():
