@@ -232,6 +232,7 @@ MASKED: Final[Mapping[str, Masked]] = {
     "alerts.Digest": Masked(("error",)),
     "alerts.Subscription": Masked(("refusal",)),
     "alerts.Confirmation": Masked(("error",), to_project="subscription__project"),
+    "alerts.MailTest": Masked(("error",)),
     "ingest.Upload": Masked(
         ("name", "metadata", "errors", "warnings"),
         maskers={"metadata": _masked_metadata},

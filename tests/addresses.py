@@ -33,13 +33,14 @@ WITHOUT_PROJECT = frozenset(
         "client_checksum",  # for everybody: tests/api/test_client_file.py
         "client_file",
         "dashboard:account",  # of who is signed in: tests/dashboard/pages/account/test_views.py
-        "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/mail_links/
+        "dashboard:confirm_subscription",  # for holders of a key: notifications/test_mail_links.py
+        "dashboard:my_morning",  # leads to the list of projects
         "dashboard:one_click",  # for holders of a signed link, the same
         "dashboard:operations",  # for superusers: tests/dashboard/pages/operations/test_views.py
         "dashboard:place_try_again",
         "dashboard:sign_in",
         "dashboard:sign_out",
-        "dashboard:unsubscribe",  # for holders of a key: tests/dashboard/pages/mail_links/
+        "dashboard:unsubscribe",  # for holders of a key: notifications/test_mail_links.py
         "docs",
         "healthz",
         "metrics",

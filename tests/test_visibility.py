@@ -389,8 +389,8 @@ def test_things_of_another_project_cannot_be_named_in_a_change(world, own, charl
     page, api = "/p/granite", "/api/v1"
     changes = [
         (f"{page}/incidents/{own.incident.pk}/triage/", {"assignee": world.admin.pk, "reason": "why"}),
-        (f"{page}/subscriptions/", {"address": "a@example.org", "product": foreign.version.product_id}),
-        (f"{page}/subscriptions/", {"address": "a@example.org", "hardware": foreign.hardware_id}),
+        (f"{page}/notifications/", {"address": "a@example.org", "product": foreign.version.product_id}),
+        (f"{page}/notifications/", {"address": "a@example.org", "hardware": foreign.hardware_id}),
         (
             f"{page}/workloads/{run.workload_id}/correct/",
             {"correction": "merge", "merge-into": foreign.workload_id, "confirmed": "yes"},

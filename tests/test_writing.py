@@ -76,7 +76,7 @@ def test_a_reader_changes_nothing(world):
     before = content()
     rita = make_user("rita", member_of=world.project, role=Role.READER)
     # She may follow it and subscribe herself; subscriptions of others and webhooks do not exist for her.
-    own = {"dashboard:subscriptions", "dashboard:following", "api:subscription-list"}
+    own = {"dashboard:notifications", "dashboard:mail_test", "dashboard:following", "api:subscription-list"}
     answers = writes(signed_in(rita), world, except_for=own)
     hidden = [("DELETE", f"api:{name}-detail") for name in ("subscription", "webhook")]
     hidden += [("POST", "api:webhook-test"), ("PATCH", "api:subscription-detail")]

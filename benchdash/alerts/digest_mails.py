@@ -93,7 +93,7 @@ def digest_context(digest: Digest) -> dict[str, Any]:
         "zone": timezone.get_current_timezone_name(),
         "url": absolute("dashboard:overview", project.slug),
         "subscription": digest.subscription,
-        "subscriptions_url": absolute("dashboard:subscriptions", project.slug),
+        "subscriptions_url": absolute("dashboard:notifications", project.slug),
         "statistics_url": absolute("statistics"),
     }
 

@@ -219,6 +219,18 @@ class Confirmation(OwedMail):
         return f"confirmation of {self.address}"
 
 
+class MailTest(OwedMail):
+    """The mail that a member asked for, to see whether mails arrive: the last one to each address."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "address"], name="one_test_per_address")]
+
+    def __str__(self) -> str:
+        return f"test to {self.address}"
+
+
 class Digest(OwedMail):
     """The morning page as a mail, of the time from ``since`` to ``until``, owed to one address.
 

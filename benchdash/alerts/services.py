@@ -18,6 +18,7 @@ from benchdash.alerts.models import (
     Alert,
     Confirmation,
     Digest,
+    MailTest,
     OwedMail,
     Subscription,
     is_due,
@@ -61,6 +62,11 @@ def send_owed_digests() -> int:
 def send_owed_confirmations() -> int:
     """Send the confirmations that are due, and return how many were sent: none while mail is held."""
     return _send_all(_due_confirmations, lambda one: channel_of(one.address).ask(one))
+
+
+def send_owed_tests() -> int:
+    """Send the tests that are due, and return how many were sent: none while mail is held."""
+    return _send_all(lambda: _due(MailTest.objects.select_related("project")), email.send_test)
 
 
 def is_old_news(alert: Alert) -> bool:

@@ -15,7 +15,7 @@ from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
 from benchdash.accounts.time_zones import is_time_zone
 from benchdash.alerts.channels import channel_of
-from benchdash.alerts.models import Alert, Confirmation, Digest, Subscription
+from benchdash.alerts.models import Alert, Confirmation, Digest, MailTest, Subscription
 from benchdash.alerts.refusals import forget_refusals
 from benchdash.celery import ring
 from benchdash.regressions.models import Incident
@@ -31,7 +31,7 @@ _IDENTITY: Final = (
 )
 """The fields of the constraint that makes a subscription unique in its project."""
 OF_MAIL: Final = ~Q(address__contains="://")
-"""Selects the subscriptions of e-mail addresses; those of webhooks have pages of their own."""
+"""Selects the subscriptions of e-mail addresses; those of webhooks are something else."""
 _WHEN: Final = ("hour", "weekday", "time_zone", "all_quiet")
 
 
@@ -152,6 +152,21 @@ def ask_to_confirm(subscription: Subscription) -> None:
         )
     Confirmation.objects.create(subscription=subscription, address=subscription.address)
     ring(settings.ALERTS_DOORBELL)
+
+
+def ask_for_test(project: Project, address: str) -> MailTest:
+    """Owe an address a test at once, in place of the one before.
+
+    Raises django.core.exceptions.ValidationError where no mail can go there.
+    """
+    if settings.HOLD_MAIL:
+        raise ValidationError("mail is held on this installation (HOLD_MAIL=1)")
+    asked = {"owed_at": timezone.now(), "sent_at": None, "attempts": 0, "retry_at": None, "error": ""}
+    test, _ = MailTest.objects.update_or_create(
+        project=project, address=channel_of(address).check(address), defaults=asked
+    )
+    ring(settings.ALERTS_DOORBELL)
+    return test
 
 
 def confirm(subscription: Subscription, *, by: Viewer) -> None:

@@ -8,6 +8,7 @@ from benchdash.celery import one_at_a_time
 @shared_task
 def send_alerts() -> None:
     subscriptions.end_unconfirmed()
+    services.send_owed_tests()
     services.send_owed_confirmations()
     services.owe_alerts()
     services.send_owed_alerts()

@@ -239,7 +239,6 @@ PAGES = tuple(
     Kind(f"page: {name}", address, is_page=True, heavy=heavy)
     for name, address, heavy in (
         ("home", lambda _, __: "/", False),
-        ("my morning", lambda _, __: "/my-morning/", False),
         ("overview", _plain(""), True),
         ("side by side, 48 rows x 4 metrics", _side_by_side, True),
         ("matrix, 60 workloads x 12 versions", _of_releases("compare/matrix/", 12), True),
@@ -323,8 +322,7 @@ PAGES = tuple(
         ("groups of workloads", _plain("workloads/groups/"), False),
         ("how changes are found", _plain("how-changes-are-found/"), False),
         ("search", lambda loaded, rng: _page("search/", loaded, q=_workload(rng)), False),
-        ("subscriptions", _plain("subscriptions/"), False),
-        ("alerts", _plain("alerts/"), False),
+        ("notifications", _plain("notifications/"), False),
         ("audit log", _plain("audit/"), False),
         ("tokens", _plain("tokens/"), False),
         ("project settings", _plain("settings/"), False),

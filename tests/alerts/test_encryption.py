@@ -97,13 +97,19 @@ def test_a_code_host_without_its_key_waits_until_the_token_is_entered_again(
     admin = make_user("admin", member_of=project, role=Role.ADMIN)
     client.force_login(admin)
     assert WHY in text_of(client.get("/p/quartz/gate/?pull_request=12"))
-    address = "/p/quartz/settings/pull-requests/"
+    address = "/p/quartz/notifications/"
     page = text_of(client.get(address))
     assert WHY in page
     assert "add it again" in page
-    client.post(f"{address}test/")
+    client.post(f"{address}pull-requests/test/")
     assert len(server.asked) == asked
-    said = {"kind": "github", "repository": REPOSITORY, "secret": SECRET, "api_url": server.url}
+    said = {
+        "add": "code-host",
+        "kind": "github",
+        "repository": REPOSITORY,
+        "secret": SECRET,
+        "api_url": server.url,
+    }
     assert client.post(address, said).status_code == 302
     assert pull_requests.waiting(project, 12) is None
     assert answer_pull_requests() == 1
@@ -122,7 +128,7 @@ def test_a_webhook_without_its_key_waits_until_it_is_added_again_and_loses_nothi
     assert send_owed_alerts() == 0
     assert webhook_server.deliveries == []
     client.force_login(make_user("dba", member_of=project))
-    page = text_of(client.get("/p/quartz/webhooks/"))
+    page = text_of(client.get("/p/quartz/notifications/"))
     assert WHY in page
     assert "add it again" in page
     api = client_of(make_token(project, Scope.TRIAGE))

@@ -71,9 +71,9 @@ def test_a_code_host_that_answers_oddly_waits_longer_each_time_and_its_members_s
     odd.save()
     assert "The code host" not in text_of(client.get("/p/odd/gate/?pull_request=12"))
     client.force_login(make_user("admin", member_of=odd, role=Role.ADMIN))
-    assert row.error in text_of(client.get("/p/odd/settings/pull-requests/"))
+    assert row.error in text_of(client.get("/p/odd/notifications/"))
     odd_server.oddity = ""
-    assert "is there" in said_after(client, client.post("/p/odd/settings/pull-requests/test/"))
+    assert "is there" in said_after(client, client.post("/p/odd/notifications/pull-requests/test/"))
     assert pull_requests.answer_pull_requests(CodeHost.objects.get(project=odd).pk) == 1
 
 

@@ -27,7 +27,7 @@ def test_no_page_says_1_and_a_plural_or_speaks_jargon(client):
     make_runs([record(threads=1, branch="main", commit="a" * 40, version="unknown")], project=project)
     make_runs([record(threads=1, branch="pull/7", commit="b" * 40)], project=project)
     addresses = [f"/p/one/{one.pattern}" for one in urls._project_pages if not one.pattern.converters]
-    addresses += [f"/p/one/runs/{release.pk}/", f"/p/one/uploads/{release.upload_id}/", "/", "/my-morning/"]
+    addresses += [f"/p/one/runs/{release.pk}/", f"/p/one/uploads/{release.upload_id}/", "/"]
     addresses += ["/p/one/history/?branch=main", "/p/one/compare/matrix/?over=nights"]
     addresses += [
         f"/p/one/compare/pair/?{'&'.join(f'run={pk}' for pk in Run.objects.values_list('pk', flat=True))}"

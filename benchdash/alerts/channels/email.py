@@ -20,7 +20,7 @@ from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.digest_mails import digest_context
 from benchdash.alerts.incident_mails import context_of
 from benchdash.alerts.mail_files import PROJECT_HEADER
-from benchdash.alerts.models import Alert, Confirmation, Digest
+from benchdash.alerts.models import Alert, Confirmation, Digest, MailTest
 from benchdash.results.wording import NO_BREAK
 
 # With more lines the chart of the history page could not be read.
@@ -97,6 +97,16 @@ def ask(confirmation: Confirmation) -> None:
     url = absolute("dashboard:confirm_subscription", subscription.key) if subscription else ""
     context = {"subscription": subscription, "url": url}
     _send("confirmation", to=confirmation.address, context=context, headers={})
+
+
+def send_test(test: MailTest) -> None:
+    """Send a member the mail they asked for. Raises RefusedError or UnavailableError."""
+    context = {
+        "project": test.project,
+        "address": test.address,
+        "url": absolute("dashboard:notifications", test.project.slug),
+    }
+    _send("test", to=test.address, context=context, headers={PROJECT_HEADER: str(test.project_id)})
 
 
 def _send(

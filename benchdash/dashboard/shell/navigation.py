@@ -94,18 +94,13 @@ _MENU = (
     ),
     _Group(
         "Notifications",
-        (
-            _Entry("Subscriptions", "subscriptions", members=True),
-            _Entry("Alerts", "alerts", members=True),
-            _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),
-        ),
+        (_Entry("Notifications", "notifications", frozenset({"subscription_change"}), members=True),),
     ),
     _Group(
         "Settings",
         (
             _Entry("Project settings", "project_settings", scope=Scope.ADMIN),
             _Entry("Tokens", "tokens", scope=Scope.ADMIN),
-            _Entry("Pull requests", "code_host", scope=Scope.ADMIN),
             _Entry("Badges and embeds", "share"),
             _Entry("Audit log", "audit", scope=Scope.TRIAGE),
         ),

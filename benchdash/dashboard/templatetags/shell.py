@@ -39,7 +39,6 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
         "projects": page.projects if page else [],
         "navigation": navigation(project, viewer, current, _selection(context)) if project else None,
         "is_sign_in": current == "sign_in",
-        "is_my_morning": current == "my_morning",
         "csrf_token": context.get("csrf_token"),
     }
 
@@ -140,6 +139,20 @@ def meaning(word: str) -> str:
         statistics_url(word),
         label,
     )
+
+
+@register.inclusion_tag("dashboard/_post_button.html", takes_context=True)
+def post_button(
+    context: RequestContext, label: str, name: str, *args: int | str, confirm: str = "", look: str = "small"
+) -> dict[str, Any]:
+    """Write a button that sends nothing but itself to a page of the project; ``confirm`` is asked before."""
+    return {
+        "label": label,
+        "url": page_url(name, context["project"], *args),
+        "confirm": confirm,
+        "look": look,
+        "csrf_token": context.get("csrf_token"),
+    }
 
 
 @register.simple_tag(takes_context=True)

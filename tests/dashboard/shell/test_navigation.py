@@ -29,12 +29,9 @@ NAMES = [
     "workloads",
     "metrics",
     "share",
-    "subscriptions",
-    "alerts",
-    "webhooks",
+    "notifications",
     "audit",
     "tokens",
-    "code_host",
     "project_settings",
 ]
 
@@ -78,7 +75,7 @@ def test_members_and_admins_are_offered_more():
 def test_pages_of_one_destination_are_tabs_of_each_other():
     project = make_project()
     member = Viewer(user=make_user("bob", member_of=project))
-    assert labels(tabs(project, member, "webhooks", QueryDict())) == ["Subscriptions", "Alerts", "Webhooks"]
+    assert tabs(project, member, "notifications", QueryDict()) == []
     assert labels(tabs(project, member, "audit", QueryDict())) == ["Badges and embeds", "Audit log"]
     assert tabs(project, member, "overview", QueryDict()) == []
     assert tabs(make_project("open", public=True), NOBODY, "share", QueryDict()) == []

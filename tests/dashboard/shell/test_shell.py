@@ -145,7 +145,7 @@ def test_the_list_of_projects_counts_what_they_hold(client):
 def test_the_list_of_projects_takes_the_same_statements_however_many(client, django_assert_num_queries):
     for _ in range(3):
         make_project(public=True)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         client.get("/")
 
 

@@ -1,6 +1,5 @@
 """The pages that belong to no project: the list of projects, making one, signing in and out."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,10 +14,12 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods
+from django.views.generic import RedirectView
 
 from benchdash.accounts.access import NotAllowed, Viewer, viewer_of
 from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
-from benchdash.accounts.models import Project
+from benchdash.accounts.following import followed_projects
+from benchdash.accounts.models import Project, Scope
 from benchdash.accounts.services import create_project
 from benchdash.regressions.morning.briefs import Brief, mornings_of
 from benchdash.results.catalogue import Size, sizes_of
@@ -28,16 +29,21 @@ from ingest.removal import removals_for
 MAX_RUNS: Final = 10_000
 
 
+MAX_LISTED: Final = 10
+"""Incidents of each kind that a project lists."""
+
+
 @dataclass(frozen=True)
 class ProjectCard:
     """A project in the list of projects. More runs than ``MAX_RUNS`` are not counted.
 
-    ``morning`` is None where the viewer may see relative figures only.
+    ``morning`` is None where the viewer may see relative figures only; only members see who has an incident.
     """
 
     project: Project
     size: Size
     morning: Brief | None
+    is_member: bool = False
 
     @property
     def has_more_runs(self) -> bool:
@@ -47,16 +53,43 @@ class ProjectCard:
     def counted_runs(self) -> int:
         return min(self.size.runs, MAX_RUNS)
 
+    @property
+    def needs_somebody(self) -> bool:
+        return bool(self.morning and (self.morning.new or self.morning.missing or self.morning.open))
 
-def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
-    """Return the projects that the viewer may see, by name, in a constant number of statements."""
+    @property
+    def more(self) -> int:
+        """How many incidents are not listed."""
+        if self.morning is None:
+            return 0
+        shown = len(self.morning.new) + len(self.morning.open)
+        return self.morning.new_count + self.morning.open_count - shown
+
+
+def project_cards(viewer: Viewer) -> tuple[list[ProjectCard], list[ProjectCard]]:
+    """Return the followed projects that need somebody, the new ones first, and all others by name.
+
+    Any number of projects takes the same statements.
+    """
     projects = list(viewer.projects(relative=True))
     measured = sizes_of(projects, most=MAX_RUNS)
-    mornings = mornings_of([project for project in projects if viewer.may_see_absolute(project)])
-    return [
-        ProjectCard(project, measured.get(project.pk, Size()), mornings.get(project.pk))
+    followed = {project.pk for project in followed_projects(viewer)}
+    members = viewer.project_ids(Scope.READ)
+    mornings = mornings_of(
+        [project for project in projects if viewer.may_see_absolute(project)], listed=MAX_LISTED
+    )
+    cards = [
+        ProjectCard(
+            project,
+            measured.get(project.pk, Size()),
+            mornings.get(project.pk),
+            is_member=project.pk in members,
+        )
         for project in projects
     ]
+    first = [card for card in cards if card.project.pk in followed and card.needs_somebody]
+    first.sort(key=lambda card: not (card.morning and card.morning.new))
+    return first, [card for card in cards if card not in first]
 
 
 class NewProjectForm(forms.Form):
@@ -102,7 +135,7 @@ class NewProjectForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def home(request: HttpRequest) -> HttpResponse:
-    """List the projects; a form makes one more."""
+    """List the projects, first those that need the person who follows them; a form makes one more."""
     viewer = viewer_of(request)
     form = NewProjectForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
@@ -115,8 +148,10 @@ def home(request: HttpRequest) -> HttpResponse:
         project = form.make(by=viewer) if form.is_valid() else None
         if project:
             return redirect("dashboard:overview", project.slug)
+    first, others = project_cards(viewer)
     context = {
-        "cards": project_cards(viewer),
+        "first": first,
+        "cards": others,
         "being_deleted": removals_for(viewer).filter(finished_at=None),
         "form": form if viewer.may_make_projects else None,
     }
@@ -193,6 +228,12 @@ def sign_in_for_admin(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("", home, name="home"),
+    # It was a page of its own.
+    path(
+        "my-morning/",
+        RedirectView.as_view(pattern_name="dashboard:home", permanent=True),
+        name="my_morning",
+    ),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
 ]

@@ -221,13 +221,16 @@ def _narrowing(chip: FilterChip, query: QueryDict) -> FilterChip:
 
 @project_action
 def following(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Follow the project, or follow it no more: whether it stands on the page "My morning"."""
+    """Follow the project, or follow it no more: whether it stands first on the list of projects."""
     if page.viewer.user is None:
         raise NotAllowed("this is for people who have signed in")
     is_wanted = "follow" in request.POST
     follow(page.project, by=page.viewer, is_wanted=is_wanted)
-    said = "is on your morning page now." if is_wanted else "is not on your morning page any more."
-    return page.done(request, f"{page.project.name} {said}", "overview")
+    said = (
+        "stands on your front page now." if is_wanted else "does not stand out on your front page any more."
+    )
+    leads_to = "notifications" if page.is_member else "overview"
+    return page.done(request, f"{page.project.name} {said}", leads_to)
 
 
 urlpatterns = [

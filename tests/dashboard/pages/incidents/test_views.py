@@ -252,9 +252,9 @@ def test_without_incidents_the_page_says_what_to_do(client, project, settings):
     assert "No incident yet" in answer
     assert "curl -H &#x27;Authorization: Bearer TOKEN&#x27;" in answer
     assert "https://bench.example.org/api/v1/uploads/" in answer
-    assert "/p/nightly/subscriptions/" not in answer
+    assert "/p/nightly/notifications/" not in answer
     client.force_login(make_user(member_of=project))
-    assert "/p/nightly/subscriptions/" in client.get("/p/nightly/incidents/").content.decode()
+    assert "/p/nightly/notifications/" in client.get("/p/nightly/incidents/").content.decode()
 
 
 def test_only_members_see_who_looks_at_it(client, project):

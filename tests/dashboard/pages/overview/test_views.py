@@ -307,7 +307,7 @@ def test_a_person_follows_a_project_and_follows_it_no_more(client, project):
     client.force_login(make_user())
     assert "Follow" in text_of(get(client))
     assert client.post("/p/bench/following/", {"follow": ""}).status_code == 302
-    assert "bench is on your morning page now. " in text_of(get(client))
+    assert "bench stands on your front page now." in text_of(get(client))
     assert "Unfollow" in text_of(get(client))
     client.post("/p/bench/following/", {"unfollow": ""})
     assert "Unfollow" not in text_of(get(client))

@@ -22,7 +22,7 @@ from tests.dashboard.page_text import said_after, text_of
 
 pytestmark = pytest.mark.django_db
 
-MEMBERS_PAGES = ("subscriptions", "alerts")
+MEMBERS_PAGES = ("notifications",)
 TRIAGE_PAGES = ("audit",)
 ADMINS_PAGES = ("tokens", "settings")
 ALL_PAGES = (*MEMBERS_PAGES, *TRIAGE_PAGES, *ADMINS_PAGES)

@@ -1,4 +1,4 @@
-"""My morning: the projects that a person follows."""
+"""The projects that a person follows stand first where they need somebody."""
 
 from datetime import timedelta
 
@@ -34,9 +34,8 @@ def test_members_follow_their_projects_unless_they_said_no():
     assert not followed_projects(Viewer()).exists()
 
 
-def test_it_is_for_who_has_signed_in(client):
-    assert client.get("/my-morning/").headers["Location"] == "/sign-in/?next=/my-morning/"
-    assert "My morning" not in text_of(client.get("/"))
+def test_the_page_that_it_was_leads_to_it(client):
+    assert client.get("/my-morning/").headers["Location"] == "/"
 
 
 def test_projects_that_need_somebody_come_first(client):
@@ -47,26 +46,23 @@ def test_projects_that_need_somebody_come_first(client):
     nights(broken, [*STEADY, *(0.7 * value for value in STEADY[:7])])
     analyse_touched()
     client.force_login(alice)
-    text = text_of(client.get("/my-morning/"))
-    assert text.index("1 new: oltp_read_only −30.") < text.index("nothing new.")
+    text = text_of(client.get("/"))
+    assert (
+        text.index("1 new: oltp_read_only −30.") < text.index("Other projects") < text.index("nothing new.")
+    )
     assert "MariaDB main in oltp_read_only, 1 of 1 series, since" in text
     assert "nobody has it" in text
-
-
-def test_without_a_project_it_says_how_to_follow_one(client):
-    client.force_login(make_user())
-    assert "You follow no project" in text_of(client.get("/my-morning/"))
 
 
 def test_any_number_of_projects_takes_the_same_statements(client, django_assert_max_num_queries):
     alice = make_user(member_of=make_project("first"))
     client.force_login(alice)
-    with django_assert_max_num_queries(8):
-        client.get("/my-morning/")
+    with django_assert_max_num_queries(11):
+        client.get("/")
     for slug in ("second", "third"):
         project = make_project(slug)
         project.memberships.create(user=alice, role=Role.READER)
         nights(project, [*STEADY, *(0.7 * value for value in STEADY[:7])])
     analyse_touched()
-    with django_assert_max_num_queries(8):
-        client.get("/my-morning/")
+    with django_assert_max_num_queries(11):
+        client.get("/")

@@ -9,8 +9,13 @@ from tests.dashboard.page_text import text_of
 
 pytestmark = pytest.mark.django_db
 
-ADDRESS = "/p/quartz/webhooks/"
-FORM = {"url": "https://1.1.1.1/hook", "payload": "slack", "kinds": ["regression", "silence"]}
+ADDRESS = "/p/quartz/notifications/"
+FORM = {
+    "add": "webhook",
+    "url": "https://1.1.1.1/hook",
+    "payload": "slack",
+    "kinds": ["regression", "silence"],
+}
 
 
 @pytest.fixture
@@ -39,16 +44,16 @@ def test_a_webhook_is_added_and_its_secret_is_shown_in_that_answer_alone(member,
 def test_an_address_that_may_not_be_called_is_refused_beside_its_field(member, url):
     answer = member.post(ADDRESS, {**FORM, "url": url})
     assert answer.status_code == 422
-    assert 'id="id_url_error"' in answer.content.decode()
+    assert 'id="webhook_url_error"' in answer.content.decode()
     assert not Subscription.objects.exists()
 
 
 def test_a_test_says_what_came_back(member, project, webhook_server):
     hook = make_webhook(project, webhook_server.url)
-    text = text_of(member.post(f"{ADDRESS}{hook.pk}/test/", follow=True))
+    text = text_of(member.post(f"{ADDRESS}webhooks/{hook.pk}/test/", follow=True))
     assert "The test was delivered; the answer was 204." in text
     webhook_server.status = 500
-    text = text_of(member.post(f"{ADDRESS}{hook.pk}/test/", follow=True))
+    text = text_of(member.post(f"{ADDRESS}webhooks/{hook.pk}/test/", follow=True))
     assert "The test was not delivered: it answered 500." in text
 
 
@@ -67,19 +72,20 @@ def test_a_webhook_is_removed_with_what_it_is_owed(member, project):
     Alert.objects.create(
         project=project, incident=make_incident(project), address=hook.address, subscription=hook
     )
-    text = text_of(member.post(f"{ADDRESS}{hook.pk}/remove/", follow=True))
+    text = text_of(member.post(f"{ADDRESS}webhooks/{hook.pk}/remove/", follow=True))
     assert "The webhook is removed." in text
     assert not Alert.objects.exists()
 
 
-def test_readers_have_no_webhooks_and_no_link_to_them(client, project):
+def test_readers_have_no_webhooks(client, project):
     client.force_login(make_user("rita", member_of=project, role=Role.READER))
     hook = make_webhook(project, "https://1.1.1.1/")
-    assert client.get(ADDRESS).status_code == 403
-    assert client.post(f"{ADDRESS}{hook.pk}/remove/").status_code == 403
-    assert ADDRESS not in client.get("/p/quartz/").content.decode()
+    assert "By webhook" not in text_of(client.get(ADDRESS))
+    assert "1.1.1.1" not in text_of(client.get(ADDRESS))
+    assert client.post(ADDRESS, FORM).status_code == 403
+    assert client.post(f"{ADDRESS}webhooks/{hook.pk}/remove/").status_code == 403
 
 
-def test_a_webhook_is_not_among_the_subscriptions_by_mail(member, project):
-    make_webhook(project, "https://1.1.1.1/hook")
-    assert "1.1.1.1" not in text_of(member.get("/p/quartz/subscriptions/"))
+@pytest.mark.parametrize("old", ["subscriptions", "alerts", "webhooks", "settings/pull-requests"])
+def test_the_pages_that_it_was_lead_to_it(member, old):
+    assert member.get(f"/p/quartz/{old}/").headers["Location"] == ADDRESS
