@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from benchdash.dashboard.charts import common
+from benchdash.dashboard.shell import numbers
 from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.used_units import scaled
@@ -31,20 +32,27 @@ def _scale(change_point: ChangePoint) -> float:
 
 
 def change_figure(
-    points: Sequence[Point], index: int, change_point: ChangePoint, *, y_range: tuple[float, float]
+    points: Sequence[Point],
+    index: int,
+    change_point: ChangePoint,
+    *,
+    y_range: tuple[float, float],
+    is_large: bool = False,
 ) -> common.Figure:
     """Draw ``points`` of the change point's series, whose new level begins at ``index``.
 
     A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
     are horizontal lines, a drift is a sloping one. A level of zero has no per cent: then values are drawn as
-    they are.
+    they are. A large one has a title at its axis.
     """
     series = change_point.series
     scale = _scale(change_point)
+    of_level = f"% of the level before, {numbers.direction_words(series.direction)}"
+    as_it_is = numbers.axis_title(series.metric, series.unit, series.direction)
     y_axis = (
-        common.axis("", rangemode="tozero", nticks=5)
+        common.axis(as_it_is if is_large else "", rangemode="tozero", nticks=5)
         if change_point.change is None
-        else common.axis("", range=list(y_range), ticksuffix=" %", nticks=5)
+        else common.axis(of_level if is_large else "", range=list(y_range), ticksuffix=" %", nticks=5)
     )
     x = [
         f"{point.time:%Y-%m-%dT%H:%M:%S}" if series.branch else common.plain(str(point.version))

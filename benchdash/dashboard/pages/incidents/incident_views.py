@@ -183,7 +183,10 @@ def _shown(incident: Incident, evidence: Sequence[ChangePoint]) -> list[ShownCha
     points = histories([one.series_id for one in largest])
     near = [(one, *around(points[one.series_id], one)) for one in largest]
     y_range = shared_range([(of_series, one) for one, of_series, _ in near])
-    figures = (change_figure(of_series, index, one, y_range=y_range) for one, of_series, index in near)
+    figures = (
+        change_figure(of_series, index, one, y_range=y_range, is_large=one is evidence[0])
+        for one, of_series, index in near
+    )
     return [
         ShownChangePoint(
             one, page_url("history", project, series=str(one.series_id)), _title(incident, one), figure
