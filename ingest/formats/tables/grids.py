@@ -139,7 +139,11 @@ def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
     fact = _fact_of_rows(table, are_counts=are_counts)
     yield TableColumn(0, head, ColumnRole.FACT if fact else ColumnRole.TEXT, fact=fact)
     names_product = _names_of_rows(head, names) == ""
-    values = [name for name in names if not (counts_threads(name) or names_setting(name))]
+    # Behind workloads: where versions or thread counts are the rows, these are names of workloads.
+    beside = [name for name in names if heads_workloads(head) and thread_count(name) is None]
+    threads = next(filter(counts_threads, beside), None)
+    settings = {name for name in beside if name != threads and names_setting(name)}
+    values = [name for name in names if name != threads and name not in settings]
     statistics = [name for name in values if names_statistic(name)]
     # Beside what they sum up, none of them counts.
     level = next(filter(is_level, statistics), None) if statistics == values else None
@@ -150,9 +154,9 @@ def _columns(table: Table, metric: Metric) -> Iterable[TableColumn]:
             yield replace(column, role=ColumnRole.NOTE)
         elif name in statistics:
             yield column if name == level else replace(column, role=ColumnRole.LEFT_OUT)
-        elif counts_threads(name) and fact != "threads" and count is None:
+        elif name == threads:
             yield replace(column, role=ColumnRole.FACT, fact="threads")
-        elif names_setting(name) and count is None:
+        elif name in settings:
             yield replace(column, role=ColumnRole.SETTING)
         elif is_derived or (are_counts and count is None):
             yield replace(column, role=ColumnRole.LEFT_OUT)
