@@ -104,6 +104,8 @@ def _import(
                 _finish(locked, understood, alone=alone)
             return locked is not None
     except RepeatsError:
+        if alone:
+            raise
         return _import(upload_id, understood, alone=True, skip_locked=skip_locked)
 
 

@@ -370,7 +370,7 @@ class _Decision:
             alike[repr(values), run.threads, measured].append((own, values))
         several = [found for found in alike.values() if len({own for own, _ in found}) > 1]
         for own, values in chain.from_iterable(several):
-            values["configuration"] = own
+            values["configuration"] = ", ".join(filter(None, [values["configuration"], own]))
         return bool(several)
 
     def _otherwise(self, run: ParsedRun, name: str) -> Any:

@@ -204,6 +204,20 @@ def test_an_explicit_field_makes_one_of_them_and_a_warning_says_so():
     assert len(set(places_of(result))) == 3
 
 
+def test_what_a_field_makes_alike_stays_apart_with_the_configuration_of_the_file():
+    runs = [
+        a_run(key=f"{name} {engine}", product=name, configuration=engine, workload="w")
+        for name in ("before", "after")
+        for engine in ("innodb", "rocksdb")
+    ]
+    assert places_of(decided(runs, hardware="box", product="MariaDB", version="1")) == [
+        ("box", "innodb, before"),
+        ("box", "rocksdb, before"),
+        ("box", "innodb, after"),
+        ("box", "rocksdb, after"),
+    ]
+
+
 def test_a_field_that_says_what_the_file_says_is_no_contradiction():
     runs = [a_run(key=name, product=name, version="5.5", workload="w") for name in ("MariaDB", "MySQL")]
     assert decided(runs, hardware="box", version="5.5").warnings == ()
