@@ -31,7 +31,7 @@ _IDENTITY: Final = (
 )
 """The fields of the constraint that makes a subscription unique in its project."""
 OF_MAIL: Final = ~Q(address__contains="://")
-"""Selects the subscriptions of e-mail addresses; those of webhooks are something else."""
+"""Selects the subscriptions of e-mail addresses; the others are webhooks, whose address is one of the web."""
 _WHEN: Final = ("hour", "weekday", "time_zone", "all_quiet")
 
 

@@ -64,10 +64,10 @@ def summary(gate: Gate) -> str:
     if not compared:
         return f"Unknown: there is nothing to hold {name} against."
     # Not enough to tell whether they differ, and enough to exclude the loss that counts.
-    excluded = sum(one.verdict == "unknown" and one.passes for one in gate.rows)
     others = [
         one.verdict for one in gate.rows if one.verdict and not (one.verdict == "unknown" and one.passes)
     ]
+    excluded = compared - len(others)
     parts = [counts_in_words(others)]
     if excluded:
         parts.insert(0, f"{counted(excluded, 'row')} lost less than {_margins(gate)[0]}")

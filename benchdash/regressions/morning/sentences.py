@@ -130,11 +130,9 @@ def lost_words(lost: Collection[Incident], *, now: datetime) -> str:
 
 
 def waiting_words(waiting: int) -> str:
-    """Write ``24 series are still being analysed``; empty where none is."""
+    """Write ``24 series are not analysed yet``, which holds too where analysis fails; empty where all are."""
     return (
-        f"{counted(waiting, 'series')} {'is' if waiting == 1 else 'are'} still being analysed"
-        if waiting
-        else ""
+        f"{counted(waiting, 'series')} {'is' if waiting == 1 else 'are'} not analysed yet" if waiting else ""
     )
 
 

@@ -81,7 +81,7 @@ def status_of(project: Project, part: ProjectPart, *, now: datetime | None = Non
         parts.append(f"no data since {day(newest, now=now)}")
     else:
         is_waiting = not parts and TouchedSeries.objects.filter(series__in=series).exists()
-        parts = parts or ["being analysed" if is_waiting else "nothing open"]
+        parts = parts or ["not analysed yet" if is_waiting else "nothing open"]
         if missing:
             parts.append(f"{len(missing)} missing")
     is_good = parts == ["nothing open"]

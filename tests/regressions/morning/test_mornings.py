@@ -87,10 +87,10 @@ def test_what_waits_for_analysis_is_no_all_clear(project):
     make_series([80.0], project=project, branch="main", workload="oltp_point_select", start=START + 20 * DAY)
     morning = morning_of(project, now=now + DAY)
     assert morning.sentence.endswith(
-        "1 of 1 workload ran on box; nothing new so far. 1 series is still being analysed."
+        "1 of 1 workload ran on box; nothing new so far. 1 series is not analysed yet."
     )
-    assert morning.headline == "Nothing new so far. 1 series is still being analysed."
-    assert status_of(project, ProjectPart(), now=now + DAY).words == "being analysed"
+    assert morning.headline == "Nothing new so far. 1 series is not analysed yet."
+    assert status_of(project, ProjectPart(), now=now + DAY).words == "not analysed yet"
     analyse_touched()
     assert morning_of(project, now=now + DAY).headline == "Nothing new."
     assert status_of(project, ProjectPart(), now=now + DAY).words == "nothing open"
