@@ -119,7 +119,8 @@ def _hold_back(found: Sequence[tuple[Life, Cluster]]) -> None:
         machine: min(life.incident.started_at for life, of in news.items() if of == machine)
         for machine in news.values()
     }
-    waiting = waiting_for_machines(next(iter(news)).incident.project_id, begun)
+    incident = next(iter(news)).incident
+    waiting = waiting_for_machines(incident.project_id, incident.product_id, begun)
     for life, machine in news.items():
         if machine in waiting:
             life.incident.status = Incident.Status.SUSPECTED

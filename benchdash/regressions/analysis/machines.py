@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from benchdash.database.locks import hold
 from benchdash.regressions.analysis.causes import cause_of, switches_of
+from benchdash.regressions.analysis.failing_places import due_touches
 from benchdash.regressions.analysis.lives import note_recovery, note_return
 from benchdash.regressions.events import event
 from benchdash.regressions.headlines import is_for_the_worse
@@ -493,13 +494,13 @@ def _steps_of_machines(project_id: int, hardware_ids: Collection[int]) -> list[I
     )
 
 
-def waiting_for_machines(project_id: int, begun: Mapping[int, datetime]) -> set[int]:
-    """Return the machines on which other products are still to be measured since something began.
+def waiting_for_machines(project_id: int, product_id: int, begun: Mapping[int, datetime]) -> set[int]:
+    """Return the machines on which other products are to be measured or analysed since something began.
 
     ``begun`` says by the id of the machine when the change of a product began there that could be told of
-    now. Another product that was measured there in the days before, and not since, may show the same change
-    tonight: then it was the machine. A control may, too, unless it ran in the session of the change. Nobody
-    waits longer than MAX_WAIT for that. One statement.
+    now. Another product that was measured there in the days before, and not since, or whose results are not
+    analysed yet, may show the same change tonight: then it was the machine. A control may, too, unless it ran
+    in the session of the change. Nobody waits longer than MAX_WAIT for that. Two statements.
     """
     now = timezone.now()
     young = {pk: at for pk, at in begun.items() if at > now - MAX_WAIT}
@@ -518,7 +519,8 @@ def waiting_for_machines(project_id: int, begun: Mapping[int, datetime]) -> set[
         .order_by()
     )
     last_of: dict[tuple[int, int], datetime] = {}
-    waiting = set()
+    others = due_touches().filter(series__hardware__in=young).exclude(series__product=product_id)
+    waiting = set(others.values_list("series__hardware", flat=True).distinct())
     for hardware, product, build, last in rows:
         if not is_control(build):
             last_of[hardware, product] = max(last, last_of.get((hardware, product), last))

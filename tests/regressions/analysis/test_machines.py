@@ -197,6 +197,24 @@ def test_a_regression_waits_until_the_other_products_of_the_night_are_measured(p
     assert [one.what for one in held.events.all()] == ["detected", "confirmed"]
 
 
+def test_what_a_machine_did_is_not_confirmed_before_all_products_of_the_night_are_analysed(project):
+    for night in range(1, 30):
+        commit = {"commit": f"{night:040x}", "committed_at": night_time(night)}
+        for product in ("MariaDB", "PostgreSQL"):
+            record_nights(project, [1.0], first=night, product=product, **commit)
+    analyse_touched()
+    for number in range(4):
+        at = night_time(30) + timedelta(minutes=10 * number)
+        commit = {"commit": f"{30 + number:040x}", "committed_at": at, "started_at": at}
+        for product in ("MariaDB", "PostgreSQL"):
+            record_nights(project, [0.5], first=30 + number, product=product, **commit)
+    analyse_touched()
+    assert of_machine().status == "confirmed"
+    # MariaDB was analysed first, and committed for itself.
+    events = [one.what for one in of_product("MariaDB").events.all()]
+    assert "confirmed" not in events[: events.index("folded")]
+
+
 @pytest.mark.parametrize(("hours", "status"), [(1, "confirmed"), (24, "suspected")])
 def test_a_regression_waits_for_a_control_that_did_not_run_in_its_session(project, hours, status):
     """The control ran an hour before it, or the last time in the night before."""
