@@ -494,7 +494,7 @@ def _steps_of_machines(project_id: int, hardware_ids: Collection[int]) -> list[I
     )
 
 
-def waiting_for_machines(project_id: int, product_id: int, begun: Mapping[int, datetime]) -> set[int]:
+def waiting_for_machines(project_id: int, product_id: int | None, begun: Mapping[int, datetime]) -> set[int]:
     """Return the machines on which other products are to be measured or analysed since something began.
 
     ``begun`` says by the id of the machine when the change of a product began there that could be told of
