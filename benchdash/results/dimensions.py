@@ -150,20 +150,23 @@ _NO_VERSION = "NULL, NULL, NULL, NULL, NULL"
 _NO_ALIAS = "NULL, NULL"
 _VERSION = "version.product_id, version.build, version.commit, version.committed_at, version.sort_key"
 _OF_VERSION = f"{_VERSION}, {_NO_ALIAS} FROM results_serverversion version"
-_OF_PRODUCTS = """
+# Products are the same in any case: mariadb is MariaDB.
+_ONE_OF_PRODUCTS = "lower({}name) IN (TABLE named)"
+_ONE_OF = {kind: f"{{}}name = ANY(%({kind})s)" for kind in NAMED} | {"product": _ONE_OF_PRODUCTS}
+_OF_PRODUCTS = f"""
     version.product_id IN (
-        SELECT id FROM results_product WHERE project_id = %(project)s AND name = ANY(%(product)s)
+        SELECT id FROM results_product WHERE project_id = %(project)s AND {_ONE_OF_PRODUCTS.format("")}
         UNION ALL
-        SELECT product_id FROM results_alias WHERE project_id = %(project)s AND name = ANY(%(product)s)
+        SELECT product_id FROM results_alias WHERE project_id = %(project)s AND {_ONE_OF_PRODUCTS.format("")}
     )
-"""
+"""  # noqa: S608 - of our own names
 _PARTS_OF_FIND = [
-    f"SELECT {_TYPES} WHERE false",
+    f"WITH named AS (SELECT lower(unnest(%(product)s::text[]))) SELECT {_TYPES} WHERE false",
     *(
         f"""
             SELECT '{kind}', thing.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}, {_NO_ALIAS}
             FROM results_{kind} thing
-            WHERE thing.project_id = %(project)s AND thing.name = ANY(%({kind})s)
+            WHERE thing.project_id = %(project)s AND {_ONE_OF[kind].format("thing.")}
         """  # noqa: S608 - of our own names
         for kind in NAMED
     ),
@@ -172,7 +175,7 @@ _PARTS_OF_FIND = [
             SELECT '{kind} alias', alias.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION},
                 alias.id, alias.since
             FROM results_alias alias JOIN results_{kind} thing ON thing.id = alias.{kind}_id
-            WHERE alias.project_id = %(project)s AND alias.name = ANY(%({kind})s)
+            WHERE alias.project_id = %(project)s AND {_ONE_OF[kind].format("alias.")}
         """  # noqa: S608 - of our own names
         for kind in NAMED
     ),
@@ -265,7 +268,15 @@ def _find(project: Project, wanted: Mapping[str, list[str]]) -> _Found:
                 aliases[version.product_id, used] = version, Followed(alias_id, since)
         else:
             ids[kind][used] = pk
+    things["product"] = _in_any_case(things["product"], wanted["product"])
     return _Found(things, versions, aliases, ids["environment"], ids["content"], ids["branch"])
+
+
+def _in_any_case(things: Mapping[str, Thing], names: Iterable[str]) -> dict[str, Thing]:
+    """Return the things by the names that are wanted; one of exactly this name comes first."""
+    by_case = {name.casefold(): thing for name, thing in things.items()}
+    found = {name: things.get(name) or by_case.get(name.casefold()) for name in names}
+    return {name: thing for name, thing in found.items() if thing}
 
 
 def _is_alias(row: Sequence[Any]) -> bool:
@@ -297,6 +308,7 @@ def _find_or_make_things(
     new = {
         kind: [name for name in wanted[kind] if name not in of_kind] for kind, of_kind in found.things.items()
     }
+    new["product"] = list({name.casefold(): name for name in reversed(new["product"])}.values())[::-1]
     for kind, names in new.items():
         if names:
             rows = (NAMED[kind](project=project, name=name) for name in names)

@@ -170,6 +170,14 @@ def test_new_names_are_warned_of_with_the_nearest_known_one(project):
     assert second.warnings == ["new workload 'oltp_readonly'; the nearest known one is 'oltp_read_only'"]
 
 
+def test_products_are_the_same_in_any_case(project):
+    first = record(project, make_record(), make_record(key="2", product="mariadb"))
+    later = record(project, make_record(product="MARIADB", version="10.6.24"))
+    assert {run.version.product.name for run in [*runs_of(first), *runs_of(later)]} == {"MariaDB"}
+    assert first.warnings[0] == "new product 'MariaDB'"
+    assert later.warnings == []
+
+
 def test_names_of_another_project_are_not_known(project):
     make_run(project=make_project(), workload="secret_plan")
     assert record(project, make_record()).warnings[-1] == "new workload 'oltp_read_only'"
