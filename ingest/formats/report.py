@@ -63,7 +63,7 @@ class ParsedRun:
     ``column`` is the text that a sender's ``map`` is matched against: a column, row or benchmark name; so are
     ``headings``, those that it stands under in a document, the outermost first. ``heading`` is what tells it
     from runs of the same workload under other headings, empty where nothing needs to: it is the configuration
-    of the run, unless the sender says what else it is.
+    of the run, unless the sender says what else it is. ``command`` is the line that called the tool, masked.
     ``settings`` are server settings that the file says were switched for this run. ``lost`` names fields
     (``threads``) that the tool always prints and this file lost: the sender must say them.
     """
@@ -85,6 +85,7 @@ class ParsedRun:
     repetition: int | None = None
     started_at: datetime | None = None
     duration_s: float | None = None
+    command: str = ""
     options: Mapping[str, Fact] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
@@ -107,7 +108,7 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReport:
-    """All that a format found in one file. ``facts`` hold for every run: tool, its version, command."""
+    """All that a format found in one file. ``facts`` hold for every run: tool, its version."""
 
     runs: tuple[ParsedRun, ...]
     intervals: tuple[Intervals, ...] = ()

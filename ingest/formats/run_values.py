@@ -100,8 +100,8 @@ class RunValues:
     ``own`` are metrics that only this tool has, with unit and better direction: ``ns/op, lower``. ``names``
     are the places of values that the file names: see ``ToolSpec``. ``rows`` are what was printed of each
     interval, metrics and counts alike; ``tables`` are others; ``unnamed`` are operations, names and texts of
-    values without a place, with their lines; ``flags`` are the words of the command line. ``facts`` and
-    ``commands`` are of all runs of the file; ``lost`` is what the sender must say of this one. ``operation``
+    values without a place, with their lines; ``flags`` are the words of the command line. ``facts`` are of
+    all runs of the file; ``lost`` is what the sender must say of this one. ``operation``
     is that of the lines below. ``error`` is the first one of its lines, for which the run is left out.
     """
 
@@ -122,7 +122,7 @@ class RunValues:
     flags: list[tuple[str, str]] = field(default_factory=list)
     rows: list[dict[str, float | None]] = field(default_factory=list)
     facts: dict[str, Fact] = field(default_factory=dict)
-    commands: list[str] = field(default_factory=list)
+    command: str = ""
     lost: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     operation: str = ""
@@ -268,6 +268,7 @@ class RunValues:
             rows_beyond=0,
             last_operation="",
             tables=[],
+            command="",
             unnamed=[],
             notes=[],
         )
@@ -344,6 +345,7 @@ class RunValues:
             threads=self.threads,
             started_at=self.started_at,
             duration_s=self.duration_s or None,
+            command=self.command,
             options=self.options,
             lost=self.lost,
         )

@@ -279,8 +279,6 @@ class ToolSpec:
                 outputs[0].last_line,
             )
         facts = {"tool": self.tool} | outputs[0].facts
-        if commands := outputs[0].commands:
-            facts["command"] = "\n".join(commands)
         return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
     def _runs(self, lines: Sequence[str], limits: Limits) -> Iterator[RunValues]:
@@ -383,7 +381,7 @@ def _take_values(
                 run.take_fields(value, line, operation=operation)
             case "command" | "flags":
                 run.take_flags(value, line)
-                run.commands += [mask_text(value)] if name == "command" else []
+                run.command = mask_text(value) if name == "command" else run.command
             case "option":
                 run.take(f"{OPTION}{operation}", value, line)
             case "property":

@@ -149,6 +149,8 @@ class _Decision:
         """Return the record of a run. ``facts`` are those of the file, masked."""
         check_budget()
         started_at = values["started_at"]
+        if run.command:
+            facts = {**facts, **mask_settings({"command": run.command})}
         content = self.content.switched({**self.meta.switches, **run.settings})
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
         measured = {

@@ -194,6 +194,7 @@ def _run(output: SysbenchOutput, key: str) -> Read:
         threads=threads,
         started_at=time,
         duration_s=report.duration_s,
+        command=mask_text(output.command).replace("'***'", "***"),
         options=options | header,
         lost=() if output.version or threads or output.has_report_of_a_hook else ("threads",),
     )
@@ -300,8 +301,6 @@ def _facts(outputs: Sequence[SysbenchOutput]) -> dict[str, Fact]:
         facts["tool_version"] = outputs[0].version
     if outputs[0].luajit:
         facts["luajit"] = outputs[0].luajit
-    if commands := [mask_text(output.command) for output in outputs if output.command]:
-        facts["command"] = "\n".join(commands).replace("'***'", "***")
     if len(cpus := {output.cpus for output in outputs if output.cpus}) == 1:
         facts["cpus"] = cpus.pop()
     return facts
