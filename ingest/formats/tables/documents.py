@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from ingest.formats.cells import is_quantity
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
@@ -34,6 +35,7 @@ from ingest.formats.tables.vocabulary import (
     in_english,
     is_of_another_format,
     is_transposed,
+    names_metric,
     tell_runs,
     title_mentions,
 )
@@ -89,6 +91,22 @@ def unread_tables(
                 yield drawn
 
 
+def _unparted_tables(blocks: Iterable[DocumentBlock], read: Container[int]) -> Iterator[int]:
+    """Yield the lines that name metrics over rows of figures between blanks, none of which was read."""
+    for block in blocks:
+        if block.kind is not BlockKind.TABLE:
+            rows = map(_ends_in_figures, block.lines)
+            for line, ends_in_figures in enumerate(pairwise([*rows, False]), start=block.line):
+                head = block.lines[line - block.line - 1] if line > block.line else ""
+                is_head = not _ends_in_figures(head) and names_metric(head)
+                if all(ends_in_figures) and line not in read and is_head:
+                    yield line - 1
+
+
+def _ends_in_figures(text: str) -> bool:
+    return len(words := text.split()) > 1 and all(map(is_quantity, words[-2:]))
+
+
 def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | None:
     """Return the runs of all tables, or None where there is no table of results.
 
@@ -120,6 +138,11 @@ def read_document(lines: Sequence[str], sent: Metric | None) -> ParsedReport | N
         f"line {table.line}: the table under {', '.join(map(repr, table.names[:3]))} was not read: "
         "nothing says what its numbers are"
         for table in unread_tables(blocks, lines, {table.line for table in tables})
+    ]
+    unread += [
+        f"line {line}: the table under {lines[line - 1].strip()[:80]!r} was not read: nothing parts its "
+        "columns; write '|' or a tab between its cells"
+        for line in _unparted_tables(blocks, {one for table in tables for one in table.lines})
     ]
     return ParsedReport(
         distinct_runs(entries if is_one else join_metrics(entries)),

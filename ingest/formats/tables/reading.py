@@ -92,7 +92,7 @@ class _Reading:
     table: Table
     columns: Columns
     warnings: list[str] = field(default_factory=list)
-    has_thousands: bool = False
+    with_thousands: str = ""
     with_remark: str = ""
     own: dict[str, Metric] = field(default_factory=dict)
     missing: list[tuple[int, str]] = field(default_factory=list)
@@ -139,8 +139,8 @@ class _Reading:
                     f"line {gaps[0]}: nothing stands under {column.name[:60]!r}; "
                     "if it is that of the row above, write it into each row"
                 )
-        if self.has_thousands:
-            yield "the commas in numbers such as 12,345 are taken for separators of thousands"
+        if self.with_thousands:
+            yield f"the commas in numbers such as {self.with_thousands} are taken for separators of thousands"
         rates = list(self._texts_of_rates())
         with_points = [rate for rate in rates if _MAY_HAVE_THOUSANDS.fullmatch(rate)]
         if len(rates) > 1 and with_points and all(map(_MAY_HAVE_ONE_THOUSAND.fullmatch, rates)):
@@ -191,7 +191,7 @@ class _Reading:
         if found is None or found.sign == "-" or not math.isfinite(found.value):
             return number(cell, line)
         if found.has_thousands and _COMMA in cell:
-            self.has_thousands = True
+            self.with_thousands = self.with_thousands or f"{cell.strip()[:40]} (line {line})"
         if found.remark:
             self.with_remark = self.with_remark or cell.strip()[:60]
         return found.value

@@ -62,6 +62,10 @@ class Table:
     may_have_decimal_commas: bool = False
     warnings: tuple[str, ...] = ()
 
+    @property
+    def lines(self) -> Iterable[int]:
+        return (self.line, *(row.line for row in self.rows))
+
     def cells_of(self, index: int) -> list[Cell]:
         """Return the cells of a column that hold something."""
         return [row.cells[index] for row in self.rows if not is_empty(row.cells[index])]
@@ -76,12 +80,13 @@ def with_plain_figures(table: Table) -> Table:
     # The first column names the rows, and 10.11 under 'Version' is no figure.
     places = {at for at, name in enumerate(table.names) if at and meaning_of(name) not in _NAMING}
     numbers = [
-        str(cell)
+        (row.line, str(cell).strip())
         for row in rows
         for at, cell in enumerate(row.cells)
         if at in places and _is_figure_with_comma(cell)
     ]
-    if any("," in cell for cell in numbers) and all(map(_DECIMAL_COMMA.match, numbers)):
+    if numbers and all(_DECIMAL_COMMA.match(cell) for _, cell in numbers):
+        line, first = numbers[0]
         rows = tuple(
             replace(
                 row,
@@ -92,7 +97,8 @@ def with_plain_figures(table: Table) -> Table:
             )
             for row in rows
         )
-        warnings = (*warnings, "the commas in numbers such as 12,5 are taken for decimal ones")
+        warning = f"the commas in numbers such as {first} (line {line}) are taken for decimal ones"
+        warnings = (*warnings, warning)
     return replace(table, rows=rows, warnings=warnings)
 
 

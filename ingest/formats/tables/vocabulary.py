@@ -224,7 +224,8 @@ class Metric:
         if self.is_own and not self.unit:
             return replace(self, unit=unit.strip())
         if not self.accepts(unit):
-            raise FormatError(f"{unit.strip()[:40]!r} is not a unit of {self.name}", line)
+            units = "s, ms, us or ns" if self.normal_unit == "ms" else repr(self.normal_unit)
+            raise FormatError(f"{unit.strip()[:40]!r} is not a unit of {self.name}; use {units}", line)
         if self.normal_unit != "ms":
             return self
         multiplier, divisor = _TIMES.get(unit.strip().casefold(), (1, 1))
