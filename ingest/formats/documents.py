@@ -8,9 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
-
-from ingest.formats.lines import with_plain_line_ends
 
 _MAX_TITLE_LENGTH = 200
 _MAX_CAPTION_LINES = 3
@@ -78,12 +75,6 @@ class DocumentBlock:
 def document_blocks(lines: Sequence[str]) -> Iterator[DocumentBlock]:
     """Yield the blocks of a document in their order, in a time that grows with its lines."""
     yield from _Reader(lines).blocks()
-
-
-@lru_cache(maxsize=4)
-def blocks_of_head(head: bytes) -> tuple[DocumentBlock, ...]:
-    """Return the blocks within the head of a file, for ``recognise``; the last one may be cut."""
-    return tuple(document_blocks(with_plain_line_ends(head.decode("utf-8", "replace")).split("\n")))
 
 
 def table_cells(line: str, *, has_sides: bool = True) -> tuple[str, ...]:

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
-from ingest.formats.documents import BlockKind, DocumentBlock, blocks_of_head, document_blocks, plain_text
+from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.jmh.executions import BenchmarkBlock, BenchmarkFailure, Execution, told_apart
 from ingest.formats.jmh.header import JmhHeader, are_contradictory, header_of
 from ingest.formats.jmh.results import report_of
@@ -50,11 +49,10 @@ _LINES_OF_A_RESULT = 3
 
 
 def recognise(head: bytes) -> bool:
-    for line in map(_unmarked, head.decode("utf-8", "replace").splitlines()):
-        if line.startswith(_FIRST_LINES) or _RESULT_OF.match(line) or columns_of_line(line):
-            return True
-    tables = (part for part in blocks_of_head(head) if part.kind is BlockKind.TABLE)
-    return any(columns_of(cells) for part in tables for _, cells in islice(part.rows(), 1))
+    lines = map(_unmarked, head.decode("utf-8", "replace").splitlines())
+    return any(
+        line.startswith(_FIRST_LINES) or _RESULT_OF.match(line) or columns_of_line(line) for line in lines
+    )
 
 
 def parse(source: Source) -> ParsedReport:

@@ -29,6 +29,8 @@ _SHARED = frozenset({"unit", "threads"})
 
 def recognise(head: bytes) -> bool:
     text = head.decode("utf-8", "replace")
+    if not text.lstrip().startswith(("{", "[")):
+        return False
     found = _LIST.match(text)
     first = _object_at(text, found.end()) if found else _object_at(text.lstrip().partition("\n")[0], 0)
     shared = ["unit"] if found and '"unit"' in found.group() else []

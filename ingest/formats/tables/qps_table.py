@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ingest.formats import bexhoma
 from ingest.formats.cells import is_number, is_quantity
-from ingest.formats.documents import DocumentBlock, blocks_of_head, document_blocks
+from ingest.formats.documents import DocumentBlock, document_blocks
 from ingest.formats.lines import with_plain_line_ends
 from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import FormatError, NearMiss, ParsedReport
@@ -53,9 +53,8 @@ def recognise(head: bytes) -> bool:
 
 
 def _lines_and_blocks(head: bytes) -> tuple[Sequence[str], Sequence[DocumentBlock]]:
-    whole = with_plain_line_ends(head.decode("utf-8", "replace")).split("\n")
-    lines = _plain(whole)
-    return lines, blocks_of_head(head) if lines is whole else list(document_blocks(lines))
+    lines = _plain(with_plain_line_ends(head.decode("utf-8", "replace")).split("\n"))
+    return lines, list(document_blocks(lines))
 
 
 def _plain(lines: Sequence[str]) -> Sequence[str]:
