@@ -22,7 +22,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Protocol, cast
 
-from ingest.budget import OverBudgetError, check_budget
+from ingest.budget import check_budget
 from ingest.formats.json_spec import JsonSpec
 from ingest.formats.limits import Limits
 from ingest.formats.refusals import refusal
@@ -97,14 +97,8 @@ def _beside_tools(head: bytes, names: Iterable[str]) -> bytes:
 
 
 def _find(source: Source, formats: Mapping[str, Format]) -> tuple[Source, list[str]]:
-    """Return the text to read, and the formats that know it; the whole text where none does.
-
-    Of a log of several containers or units it is what those wrote that have a result.
-    """
+    """Return the text to read, and the formats that know it; the whole text where none does."""
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
-    heads = source.stream_heads
-    if len(heads) > 1 and (streams := [name for name, head in heads.items() if formats_of(head, formats)]):
-        source = source.of_streams(streams)
     names = formats_of(source.head, formats)
     if not names and source.metric:
         asked = {name: getattr(format_, "recognise_numbers", None) for name, format_ in formats.items()}
@@ -130,8 +124,8 @@ def _only_format(source: Source, names: list[str]) -> list[str]:
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     """Read a file by the named format, or by the one that recognises it.
 
-    Of a log of several containers or units, only those are read that wrote a result. Raise FormatError where
-    the file cannot be understood, the name is unknown, or it takes more CPU time than one file may.
+    Raise FormatError where the file cannot be understood, the name is unknown, or it takes more CPU time than
+    one file may.
     """
     with source.limits.budget(len(source.data)):
         return _parse_any(source, name)
@@ -145,7 +139,7 @@ def _parse_any(source: Source, name: str | None) -> tuple[str, ParsedReport]:
     try:
         report = _parse(source, name)
     except FormatError as error:
-        refused = FormatError(*_in_file(source, error), read_as=name)
+        refused = FormatError(error.message, error.line, read_as=name)
         if not beside:
             raise refused from None
         return _TABLES, _tables_alone(source, refused)
@@ -160,30 +154,19 @@ def _tables_alone(source: Source, refused: FormatError) -> ParsedReport:
     try:
         report = _parse(source, _TABLES)
     except FormatError as error:
-        message, line = _in_file(source, error)
-        both = f"{refused.message}; nor are the tables beside it read: {message} (line {line})"
+        both = f"{refused.message}; nor are the tables beside it read: {error.message} (line {error.line})"
         raise FormatError(both, refused.line, read_as=refused.read_as) from None
     left_out = f"the tables alone were read: {refused.sentence} (line {refused.line})"
     return replace(report, warnings=(left_out, *report.warnings))
 
 
-def _in_file(source: Source, error: FormatError) -> tuple[str, int | None]:
-    """Return message and line of an error with the numbers that lines have in the file."""
-    line = None if error.line is None else source.line_in_file(error.line)
-    return source.with_lines_in_file(error.message), line
-
-
 def _parse(source: Source, name: str) -> ParsedReport:
-    try:
-        report = FORMATS[name].parse(source)
-    except OverBudgetError as error:
-        raise OverBudgetError(error.line and source.line_in_file(error.line)) from None
+    report = FORMATS[name].parse(source)
     if not report.runs:
         raise FormatError("the file holds no result")
     source.limits.check("runs", len(report.runs))
     report = _with_samples_within(source.limits, report)
-    warnings = map(source.with_lines_in_file, report.warnings)
-    return replace(report, warnings=(*source.warnings, *warnings))
+    return replace(report, warnings=(*source.warnings, *report.warnings))
 
 
 def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:

@@ -140,19 +140,11 @@ class Prefixes:
         """Return the first time in the prefix of a line, empty where there is none."""
         return next(filter(None, (found.get("time", b"") for found in self._groups(line))), b"").decode()
 
-    def stream_of(self, line: bytes) -> bytes | None:
-        """Return the container or unit that wrote a line; None where its prefix does not say it."""
-        return next((found["stream"] for found in self._groups(line) if "stream" in found), None)
-
     @property
     def description(self) -> str:
         """Name the prefix that is taken away, for a warning; empty where nothing is."""
         whats = ", ".join(dict.fromkeys(kind.what for kind in self.kinds))
         return f"{whats} (first {self.sample[:120]!r})" if whats else ""
-
-    @property
-    def has_streams(self) -> bool:
-        return any("stream" in kind.pattern.groupindex for kind in self.kinds)
 
     def seen_in(self, head: bytes) -> "Prefixes":
         """Return the same with the first sample in the head of a file."""

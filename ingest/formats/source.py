@@ -5,14 +5,11 @@ Colours, and a prefix that the lines share, are taken away (``prefixes``).
 
 import codecs
 import re
-from array import array
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from itertools import chain
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
 from ingest.formats.lines import (
@@ -38,7 +35,6 @@ HEAD_BYTES = 64 * 1024
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _UTF_16_CHUNK = 1024 * 1024
 # Tabs, line ends, and what terminals are sent (bell, backspace, escape) are found in the logs of real tools.
-_LINE_NUMBER = re.compile(r"\b(lines? )([1-9][0-9]{0,8})\b")
 _BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
@@ -67,20 +63,6 @@ class Source:
     def prefixes(self) -> Prefixes:
         """The prefix that is taken away before the lines."""
         return shared_prefixes(self._head_in_file)
-
-    @cached_property
-    def stream_heads(self) -> Mapping[bytes, bytes]:
-        """The heads of what containers or units wrote into one log, by the names in the prefixes."""
-        heads: dict[bytes, list[bytes]] = defaultdict(list)
-        if self.prefixes.has_streams:
-            for line in self._head_in_file.splitlines(keepends=True):
-                if stream := self.prefixes.stream_of(line):
-                    heads[stream].append(self.prefixes.strip(line))
-        return {stream: b"".join(lines)[:HEAD_BYTES] for stream, lines in heads.items()}
-
-    def of_streams(self, streams: Collection[bytes]) -> "Source":
-        """Return only what these containers or units wrote, those of one after those of the other."""
-        return _StreamSource(self, streams)
 
     def without_what_lines_begin_with(self) -> "Source | None":
         """Return the same without what most lines begin with; None where they do not begin alike."""
@@ -155,14 +137,6 @@ class Source:
             self._at_hand = block, self._lines_in_file(block)
         return self.prefixes.time_of(self._at_hand[1][line - 1 - block.lines_before])
 
-    def line_in_file(self, line: int) -> int:
-        """Return the number that a line has in the file, where only some of its lines are read."""
-        return line
-
-    def with_lines_in_file(self, message: str) -> str:
-        """Return a message with the numbers that lines have in the file."""
-        return message
-
     def check(self) -> None:
         """Raise FormatError for an empty file, binary data, broken UTF-16, and a file beyond the limits."""
         self._content  # noqa: B018 - it is checked when it is made
@@ -223,53 +197,9 @@ class Source:
             text.write(last_line)
         return text.getvalue(), tuple(blocks), had_codes
 
-    def lines_of_streams(self) -> Iterator[tuple[int, bytes | None, bytes]]:
-        """Yield number, container or unit, and text of each line; the text with its end and no prefix."""
-        for block in self._content.blocks_in_file:
-            lines = _plain(self._whole[0][block.start : block.stop]).splitlines(keepends=True)
-            for number, line in enumerate(lines, start=block.lines_before + 1):
-                yield number, self.prefixes.stream_of(line), self.prefixes.strip(line)
-
     def _lines_in_file(self, block: LineBlock) -> list[bytes]:
         """Return the lines of a block with their prefixes."""
         return _plain(self._whole[0][block.start : block.stop]).removesuffix(b"\n").split(b"\n")
-
-
-class _StreamSource(Source):
-    """The output of some containers or units in one log; its lines are counted anew."""
-
-    def __init__(self, source: Source, streams: Collection[bytes]) -> None:
-        self._source = source
-        self._streams = streams
-        texts: dict[bytes, list[bytes]] = {stream: [] for stream in streams}
-        numbers: dict[bytes, array[int]] = {stream: array("I") for stream in streams}
-        for number, stream, line in source.lines_of_streams():
-            if stream in texts:
-                texts[stream].append(line)
-                numbers[stream].append(number)
-        super().__init__(
-            b"".join(map(b"".join, texts.values())), source.name, source.limits, metric=source.metric
-        )
-        self._numbers = array("I", chain.from_iterable(numbers.values()))
-        self.prefixes = Prefixes()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        names = " and ".join(stream.decode("utf-8", "replace") for stream in self._streams)
-        if len(self._streams) < len(self._source.stream_heads):
-            read = f"only the lines of {names} were read: others hold no result"
-        else:
-            read = f"the lines of {names} were read one after the other"
-        return (*self._source.warnings, read)
-
-    def time_of(self, line: int) -> str:
-        return self._source.time_of(self.line_in_file(line))
-
-    def line_in_file(self, line: int) -> int:
-        return self._numbers[min(line, len(self._numbers)) - 1]
-
-    def with_lines_in_file(self, message: str) -> str:
-        return _LINE_NUMBER.sub(lambda found: f"{found[1]}{self.line_in_file(int(found[2]))}", message)
 
 
 @dataclass(frozen=True, slots=True)
