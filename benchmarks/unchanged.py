@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from benchdash.regressions.comparison.cells import Cell, RowKey
-from benchdash.regressions.comparison.noise_floors import Floors, Levels
+from benchdash.regressions.comparison.noise_floors import Floors, Histories, Levels
 from benchdash.regressions.comparison.rows import Noise, compared_rows
 from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.noise import Floats
@@ -135,7 +135,8 @@ def with_history(place: Place, rng: np.random.Generator) -> Outcome | None:
         values = [float(np.median(row[at])) for at in left]
         starts = {shift.index for shift in find_shifts(values)}
         levels = Levels(values, (), 1, starts, [_DAY_S * at for at in left])
-        floors.append(levels.floor((_DAY_S * min(base, other), _DAY_S * max(base, other))))
+        span = np.array([[_DAY_S * min(base, other), _DAY_S * max(base, other)]])
+        floors.append(Histories.of([levels]).floors(np.zeros(1, np.int64), span)[0])
 
     def noise(pairs: Pairs) -> Floors:
         return Floors.of([floors[row] for row in pairs.rows.tolist()])

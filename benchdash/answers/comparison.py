@@ -9,11 +9,12 @@ from rest_framework import serializers
 from benchdash.answers.fields import AsIs, CountField, fields_of, printed_unit_fields
 from benchdash.regressions.comparison.branch_table import BranchTable
 from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.gate import Gate
 from benchdash.regressions.comparison.gate_words import reasons, summary
 from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.comparison.verdict_words import session_count
-from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.models import Series
@@ -145,7 +146,7 @@ class MatrixSerializer(ComparisonSerializer):
     url = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.URLField())
-    def get_url(self, _: ComparisonTable) -> str:
+    def get_url(self, _: ComparisonTable[Column]) -> str:
         return str(self.context["url"])
 
 

@@ -9,9 +9,10 @@ from rest_framework import serializers
 from benchdash.answers.comparison import ColumnSerializer, ComparisonRowSerializer
 from benchdash.answers.fields import CountField, fields_of
 from benchdash.answers.latency import DoubtSerializer
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.pair_words import summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair, Told, side_names
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.results.models import Series
 
 
@@ -71,7 +72,7 @@ class MetricDifferenceSerializer(serializers.Serializer[Any]):
     geomean = serializers.SerializerMethodField()
     rows = ComparisonRowSerializer(many=True)
 
-    def get_geomean(self, table: ComparisonTable) -> float | None:
+    def get_geomean(self, table: ComparisonTable[Column]) -> float | None:
         return table.geomean[0]
 
 

@@ -46,9 +46,10 @@ from benchdash.regressions.comparison.pairs import Pair, pair_of_columns
 from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import Row, have_two_directions
 from benchdash.regressions.comparison.shown_units import table_in_used_units
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.comparison.verdict_words import counts_in_words, is_likely, note, side_of
 from benchdash.regressions.comparison.verdicts import of_table
-from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
+from benchdash.regressions.comparison.version_table import compare_columns
 from benchdash.regressions.models import Incident
 from benchdash.regressions.queries import incidents
 from benchdash.results.controls import is_control
@@ -166,7 +167,7 @@ def _compare(viewer: Viewer, asked: CompareArguments) -> dict[str, Any]:
     }
 
 
-def _table(column_names: Sequence[str], found: ComparisonTable) -> dict[str, Any]:
+def _table(column_names: Sequence[str], found: ComparisonTable[Column]) -> dict[str, Any]:
     """Return as many rows of a table as fit, and of each column the mean and verdict of all rows."""
     most = max(1, _MAX_CELLS // (len(found.columns) + 1))
     answer = told(ComparisonSerializer, replace(found, rows=()), "rows", "groups", "geomean")

@@ -14,10 +14,11 @@ from benchdash.accounts.models import Project
 from benchdash.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
 from benchdash.api.requests import SelectorSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
-from benchdash.regressions.comparison.columns import Selector
+from benchdash.regressions.comparison.columns import Column, Selector
 from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import RelativeTo
-from benchdash.regressions.comparison.version_table import ComparisonTable, compare
+from benchdash.regressions.comparison.table import ComparisonTable
+from benchdash.regressions.comparison.version_table import compare
 from benchdash.rest import parameters
 
 # The parts of a selector; a parameter of the same name completes one that lacks it.
@@ -109,7 +110,7 @@ class CompareView(View):
         return csv_answer("comparison", csv_columns(), csv_rows(answer)) if as_csv else Response(answer)
 
 
-def asked_table(project: Project, request: Request) -> ComparisonTable:
+def asked_table(project: Project, request: Request) -> ComparisonTable[Column]:
     """Make the comparison that a query asks for. Raises SelectorError or ValidationError."""
     return compare(
         project,

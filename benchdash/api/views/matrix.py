@@ -39,7 +39,8 @@ from benchdash.regressions.comparison.default_columns import (
 from benchdash.regressions.comparison.matrix_rows import matrix_heads, matrix_row
 from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import RelativeTo
-from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
+from benchdash.regressions.comparison.table import ComparisonTable
+from benchdash.regressions.comparison.version_table import compare_columns
 from benchdash.rest import parameters
 from benchdash.results.metrics import main_metric
 from benchdash.results.workload_groups import grouping_of
@@ -90,7 +91,7 @@ class MatrixView(View):
         return Response(MatrixSerializer(table, context={"url": url}).data)
 
 
-def _asked_table(project: Project, request: Request) -> ComparisonTable:
+def _asked_table(project: Project, request: Request) -> ComparisonTable[Column]:
     """Make the matrix that a query asks for. Raises SelectorError or ValidationError."""
     relative_to, threads = asked_relation(request), asked_threads(request)
     workloads = [text for text in parameters.texts(request, "workload") if text]
@@ -133,7 +134,7 @@ def _asked_columns(project: Project, request: Request) -> list[Column]:
     return list({column.key: column for column in found}.values())
 
 
-def _page(project: Project, request: Request, table: ComparisonTable) -> str:
+def _page(project: Project, request: Request, table: ComparisonTable[Column]) -> str:
     """Return the address of the page that shows the same."""
     base = short_id(table.base)
     query = [

@@ -21,7 +21,7 @@ from benchdash.answers.sweeps import (
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import THREADS
 from benchdash.regressions.comparison.relative import rounded, rows_for_others
-from benchdash.regressions.comparison.rows import geometric_mean
+from benchdash.regressions.comparison.rows import summary_of
 from benchdash.regressions.sweeps.conditions import Choice, written
 from benchdash.regressions.sweeps.subjects import Subject, subjects
 from benchdash.regressions.sweeps.table import Found, find_sweep, sweep_table
@@ -94,14 +94,14 @@ class SweepView(View):
             raise parameters.refuse("metric", f"no two values of {chosen.factor.name} have {metric[:50]!r}")
         workloads = set(filter(None, parameters.texts(request, "workload")))
         rows = [row for row in table.rows if not workloads or row.workload in workloads]
-        means = (geometric_mean(rows, index) for index in range(len(table.sweep.others)))
+        means = summary_of(rows).geomean if rows else (None,) * len(table.columns)
         shown = {
             "subject": subject,
             "setting": chosen,
             "choices": found.choices,
             "table": table,
-            "base": table.sweep.base,
-            "columns": table.sweep.others,
+            "base": table.base,
+            "columns": table.columns,
             "rows": rows,
             "geomean": list(rounded(means) if is_relative else means),
         }

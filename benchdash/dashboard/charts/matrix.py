@@ -10,6 +10,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.html import GridCell
 from benchdash.regressions.comparison import verdict_words, verdicts
 from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import (
     GroupSummary,
     Row,
@@ -17,7 +18,7 @@ from benchdash.regressions.comparison.rows import (
     have_two_directions,
     summary_of,
 )
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.readings import HIGHER, LOWER, Direction
 
@@ -144,7 +145,7 @@ _Folded = tuple[MatrixRow, list[Row]]
 
 
 def matrix(
-    table: ComparisonTable,
+    table: ComparisonTable[Column],
     *,
     write: Callable[[float], str],
     link: Link,
@@ -172,14 +173,14 @@ def matrix(
     )
 
 
-def is_tested(table: ComparisonTable) -> bool:
+def is_tested(table: ComparisonTable[Column]) -> bool:
     """Tell whether any difference in the table was tested against noise."""
     compared = (one for row in table.rows for one in row.comparisons if one)
     return any(one.verdict != "unknown" or not verdict_words.is_within_a_session(one) for one in compared)
 
 
 def _sections(
-    table: ComparisonTable, drawing: "_Drawing", folded: Sequence[_Folded], shown: Sequence[_Folded]
+    table: ComparisonTable[Column], drawing: "_Drawing", folded: Sequence[_Folded], shown: Sequence[_Folded]
 ) -> Iterator[MatrixSection]:
     look = drawing.look
     if not look.groups or len(table.groups) < 2:

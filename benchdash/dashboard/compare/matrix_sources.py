@@ -11,18 +11,18 @@ from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.comparison.branch_table import (
     Around,
     Base,
+    BranchGroup,
     Rows,
     branch_table,
     day,
-    group_name,
 )
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.columns import Column, SelectorError, names, short_id
 from benchdash.regressions.comparison.comparability import SingleSessions
 from benchdash.regressions.comparison.rows import RelativeTo, Row
 from benchdash.regressions.comparison.shown_units import table_in_used_units
-from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
-from benchdash.results.points import Point
+from benchdash.regressions.comparison.table import ComparisonTable
+from benchdash.regressions.comparison.version_table import compare_columns
 from benchdash.results.workload_groups import Grouping
 
 # Maximum number of series that a click on a cell of several thread counts shows.
@@ -38,10 +38,10 @@ class MatrixSource:
 
     base: Head
     heads: Sequence[Head]
-    table: ComparisonTable | None
+    table: ComparisonTable[Column] | None
     link: Link
-    groups: Sequence[Point] = ()
-    base_group: Point | None = None
+    groups: Sequence[BranchGroup] = ()
+    base_group: BranchGroup | None = None
     around: Around | None = None
 
     @property
@@ -51,7 +51,7 @@ class MatrixSource:
         return SingleSessions.of(self.table.rows, called).headline if self.table else ""
 
     @property
-    def all_groups(self) -> Sequence[Point]:
+    def all_groups(self) -> Sequence[BranchGroup]:
         return [*([self.base_group] if self.base_group else []), *self.groups]
 
 
@@ -175,7 +175,7 @@ def dated(source: MatrixSource) -> MatrixSource:
     return replace(source, heads=heads)
 
 
-def group_label(group: Point) -> str:
+def group_label(group: BranchGroup) -> str:
     """``1 Mar 2026, commit 3f9a2c1a``."""
     day = _date(group.time.astimezone(UTC).date(), with_year=True)
     return f"{day}, commit {group.commit[:8]}" if group.commit else day
@@ -195,5 +195,5 @@ def base_head(base: Base | None) -> Head:
     return Head(names([base.column])[0])
 
 
-def _head(group: Point) -> Head:
-    return Head(group_name(group), day(group.time) if group.commit else "")
+def _head(group: BranchGroup) -> Head:
+    return Head(group.name, day(group.time) if group.commit else "")

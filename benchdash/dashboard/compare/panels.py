@@ -11,8 +11,9 @@ from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison import verdict_words
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import Row, geometric_mean
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.results.wording import RelativeUnit
 
 CURVE_HEIGHT: Final = 340
@@ -69,7 +70,7 @@ class PanelAddresses:
 
 
 def panels(
-    table: ComparisonTable,
+    table: ComparisonTable[Column],
     lines: Sequence[VersionLine],
     *,
     scale: ValueScale,

@@ -1,17 +1,21 @@
 """Groups of a branch beside a baseline, in the shape of a comparison of versions."""
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
-import numpy as np
-from django.db.models import Case, Max, Min, When
+from django.db.models import Case, Max, Min, Q, QuerySet, When
 from django.db.models.functions import TruncDate
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison.cells import Cell, RowKey, cell_of, threads_in
+from benchdash.regressions.comparison.cells import (
+    RowKey,
+    SeriesRow,
+    cells_of_runs,
+    runs_of_controls,
+    series_at,
+)
 from benchdash.regressions.comparison.columns import (
     MAX_CANDIDATES,
     Column,
@@ -19,24 +23,18 @@ from benchdash.regressions.comparison.columns import (
     SelectorError,
     columns_of,
 )
-from benchdash.regressions.comparison.noise_floors import Floors, Histories, Levels
-from benchdash.regressions.comparison.rows import (
-    Noise,
-    RelativeTo,
-    compared_rows,
-)
-from benchdash.regressions.comparison.shared_sessions import Pairs
-from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
-from benchdash.regressions.options import margins_of
-from benchdash.regressions.queries import change_points, places
+from benchdash.regressions.comparison.noise_floors import night_in_history
+from benchdash.regressions.comparison.rows import RelativeTo
+from benchdash.regressions.comparison.table import ComparisonTable, SideCells, SidesReading
 from benchdash.results.baselines import baselines
-from benchdash.results.models import Baseline, Series
+from benchdash.results.models import Baseline, Run
 from benchdash.results.place import Place
-from benchdash.results.points import Point, histories, positions
+from benchdash.results.points import MeasuredVersion, measured_versions
 from benchdash.results.workload_groups import Grouping
 
-# Groups read at least, so that they tell the noise of a series.
-_GROUPS_FOR_NOISE: Final = 30
+# Groups read at least: some of the newest may lack what is shown.
+_MIN_READ: Final = 30
+_BASE: Final = "base"
 
 
 @dataclass(frozen=True)
@@ -47,17 +45,38 @@ class Rows:
     threads: Sequence[int | None] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BranchGroup:
+    """A group of a branch: its commit, or else its day.
+
+    ``version`` is the first that it was measured as, ``time`` when its first run started, and ``placed_at``
+    when the commit was made, or else ``time``.
+    """
+
+    version: MeasuredVersion
+    time: datetime
+    placed_at: datetime
+
+    @property
+    def commit(self) -> str | None:
+        return self.version.commit
+
+    @property
+    def name(self) -> str:
+        """The beginning of the commit, or else the day."""
+        return self.commit[:8] if self.commit else day(self.time)
+
+
 @dataclass(frozen=True)
 class BranchTable:
     """A table of groups of a branch.
 
-    ``groups`` has for each column a point of its group, whichever was measured first; ``base_group`` is such
-    a point where the baseline is a group of the branch itself.
+    ``groups`` are those of its columns; ``base_group`` is there where the baseline is a group of the branch.
     """
 
-    table: ComparisonTable
-    groups: Sequence[Point]
-    base_group: Point | None
+    table: ComparisonTable[Column]
+    groups: Sequence[BranchGroup]
+    base_group: BranchGroup | None
     around: "Around"
 
 
@@ -83,10 +102,26 @@ class Base:
     column: Column
     day: date | None = None
 
-    def is_of(self, group: Point, branch: str) -> bool:
+    def is_of(self, group: BranchGroup, branch: str) -> bool:
         if self.column.branch != branch or self.column.version.pk != group.version.pk:
             return False
         return bool(group.commit) or group.time.astimezone(UTC).date() == self.day
+
+    @property
+    def runs(self) -> Q:
+        """A condition for its runs."""
+        column = self.column
+        found = Q(
+            version=column.version.pk,
+            branch=column.branch,
+            hardware=column.hardware_id,
+            configuration=column.configuration_id,
+            counterpart=column.counterpart,
+        )
+        if self.day is None or column.version.commit:
+            return found
+        midnight = datetime.combine(self.day, time(), UTC)
+        return found & Q(started_at__gte=midnight, started_at__lt=midnight + timedelta(days=1))
 
 
 def place_of(branch: Column) -> Place:
@@ -159,83 +194,103 @@ def branch_table(
     ``branch`` is any column at its place. None where the metric was not measured there. A constant number of
     statements.
     """
-    series = _series(branch, metric, rows)
-    known = _known_groups(branch)
+    of_branch = branch.place.runs.filter(branch=branch.branch, excluded_at=None)
+    known = _known_groups(of_branch)
     read = [group for group in known if until is None or group.placed_at <= until]
-    read = read[-max(last, _GROUPS_FOR_NOISE) :]
-    points = histories(
-        series,
-        since=min((group.start for group in read), default=None),
-        until=until and max((group.end for group in read), default=until),
-    )
-    if until:
-        points = {pk: [one for one in found if one.placed_at <= until] for pk, found in points.items()}
-    order = positions(points.values(), branch=branch.branch)
-    newest = sorted(order, key=lambda position: order[position])[-last:]
-    if not newest:
+    read = read[-max(last, _MIN_READ) :]
+    group_of = _group_of_runs(of_branch, read)
+    included = Run.objects.filter(project=project, excluded_at=None)
+    of_base = set(included.filter(base.runs).values_list("pk", flat=True)) if base else set()
+    places = {branch.place, *([base.column.place] if base else ())}
+    series = series_at(project.pk, places, metrics=[metric], workloads=rows.workloads, threads=rows.threads)
+
+    def placed(run: int, one: SeriesRow) -> tuple[Hashable, RowKey] | None:
+        column = _BASE if run in of_base else group_of.get(run)
+        return (column, one.row) if column else None
+
+    runs = included.filter(Q(pk__in=[*group_of, *of_base]) | runs_of_controls(series))
+    reading = SidesReading.of(project, cells_of_runs(runs, series, placed), series, by_days=True)
+    shown = [group for group in read if reading.of_column(metric, group.key)][-last:]
+    if not shown:
         return None
-    cells, first = _by_position(points, series)
-    around = _around(known, first[newest[0]].placed_at, first[newest[-1]].placed_at, last)
-    base_cells = _cells_of(project, base, metric, rows) if base else {}
-    base_group = None if base_cells else first[newest[0]]
-    if base_group:
-        base_cells, newest = cells[newest[0]], newest[1:]
-    elif base:
-        newest = [position for position in newest if not base.is_of(first[position], branch.branch)]
-    groups = [first[position] for position in newest]
-    margin = margins_of(project).of(metric, (cell.value for cell in base_cells.values()))
-    found = compared_rows(
-        base_cells,
-        [cells[position] for position in newest],
-        noise=_noise(points, series, [base_group.position if base_group else None, *newest]),
-        relative_to=relative_to,
-        group_of=grouping.of if grouping else None,
-        margin=margin,
-    )
-    base_column = branch._replace(version=base_group.version) if base_group else base and base.column
-    columns = [branch._replace(version=group.version) for group in groups]
-    table = ComparisonTable.of_rows(
-        metric, base_column or branch, columns, found, margin=margin, grouping=grouping
-    )
-    return BranchTable(table, groups, base_group, around)
-
-
-def group_name(point: Point) -> str:
-    """Name a group by the beginning of its commit, or else its day."""
-    return point.commit[:8] if point.commit else day(point.time)
+    around = _around(known, shown[0].placed_at, shown[-1].placed_at, last)
+    versions = measured_versions({group.first_version for group in shown})
+    groups = [BranchGroup(versions[one.first_version], one.start, one.placed_at) for one in shown]
+    columns = [
+        SideCells(
+            branch._replace(version=group.version),
+            reading.of_column(metric, one.key),
+            group.version.pk if group.commit else night_in_history(group.version.pk, group.time.timestamp()),
+            branch.place,
+        )
+        for group, one in zip(groups, shown, strict=True)
+    ]
+    base_cells = reading.of_column(metric, _BASE)
+    if base and base_cells:
+        kept = [at for at, group in enumerate(groups) if not base.is_of(group, branch.branch)]
+        groups, base_group = [groups[at] for at in kept], None
+        column = base.column
+        sides = [
+            SideCells(column, base_cells, column.version.pk, column.place),
+            *(columns[at] for at in kept),
+        ]
+    else:
+        base_group, *groups = groups
+        sides = columns
+    table = reading.table(metric, sides, relative_to=relative_to, grouping=grouping)
+    return BranchTable(table, groups, base_group, around) if table else None
 
 
 def day(time: datetime) -> str:
     return f"{time.astimezone(UTC).day} {time.astimezone(UTC):%b}"
 
 
-def _series(branch: Column, metric: str, rows: Rows) -> dict[int, Series]:
-    found = place_of(branch).series().filter(metric=metric)
-    if rows.workloads:
-        found = found.filter(workload__name__in=rows.workloads)
-    if rows.threads:
-        found = found.filter(threads_in(rows.threads))
-    return {one.pk: one for one in found.select_related("workload")}
-
-
 class _Known(NamedTuple):
-    """A group of a branch: where it stands, and when its first and last run at the place started."""
+    """A group of a branch: where it stands, its name, and when its runs at the place started.
+
+    ``first_version`` is the id of one of its versions.
+    """
 
     placed_at: datetime
+    commit: str
     start: datetime
+    content: int
     end: datetime
+    first_version: int
+
+    @property
+    def key(self) -> Hashable:
+        return _key(self.commit, self.start, self.content)
 
 
-def _known_groups(branch: Column) -> list[_Known]:
-    """Find all groups of a branch, in their order; one statement."""
+def _key(commit: str | None, started_at: datetime, content: int | None) -> Hashable:
+    return commit or started_at.astimezone(UTC).date(), content or 0
+
+
+def _known_groups(of_branch: QuerySet[Run]) -> list[_Known]:
+    """Find all groups among the runs of a branch, in their order; one statement."""
     groups = (
-        branch.place.runs.filter(branch=branch.branch, excluded_at=None)
-        .annotate(day=Case(When(version__commit=None, then=TruncDate("started_at", tzinfo=UTC))))
+        of_branch.annotate(day=Case(When(version__commit=None, then=TruncDate("started_at", tzinfo=UTC))))
         .order_by()
         .values_list("version__commit", "content", "day")
-        .annotate(Max("version__committed_at"), Min("started_at"), Max("started_at"))
+        .annotate(Max("version__committed_at"), Min("started_at"), Max("started_at"), Min("version"))
     )
-    return sorted(_Known(committed_at or start, start, end) for *_, committed_at, start, end in groups)
+    return sorted(
+        _Known(committed_at or start, commit or "", start, content or 0, end, version)
+        for commit, content, _, committed_at, start, end, version in groups
+    )
+
+
+def _group_of_runs(of_branch: QuerySet[Run], groups: Sequence[_Known]) -> dict[int, Hashable]:
+    """Return the keys of these groups by the ids of their runs; one statement."""
+    if not groups:
+        return {}
+    start, end = min(group.start for group in groups), max(group.end for group in groups)
+    runs = of_branch.filter(started_at__range=(start, end))
+    keys = {group.key for group in groups}
+    of_runs = runs.order_by().values_list("pk", "version__commit", "started_at", "content")
+    named = ((run, _key(commit, started_at, content)) for run, commit, started_at, content in of_runs)
+    return {run: key for run, key in named if key in keys}
 
 
 def _around(known: Sequence[_Known], oldest: datetime, newest: datetime, last: int) -> Around:
@@ -247,70 +302,3 @@ def _around(known: Sequence[_Known], oldest: datetime, newest: datetime, last: i
         later=later[:last][-1] if later else None,
         is_last=len(later) <= last,
     )
-
-
-_Points = Mapping[int, Sequence[Point]]
-
-
-def _by_position(
-    points: _Points, series: Mapping[int, Series]
-) -> tuple[dict[Hashable, dict[RowKey, Cell]], dict[Hashable, Point]]:
-    """Return, by position, the cells of its group and the point of it that was measured first."""
-    cells: dict[Hashable, dict[RowKey, Cell]] = defaultdict(dict)
-    first: dict[Hashable, Point] = {}
-    for pk, of_series in points.items():
-        for point in of_series:
-            cells[point.position][_row_key(series[pk])] = cell_of(point, series[pk])
-            if point.position not in first or point.time < first[point.position].time:
-                first[point.position] = point
-    return cells, first
-
-
-def _row_key(series: Series) -> RowKey:
-    return series.workload.name, series.threads
-
-
-def _cells_of(project: Project, base: Base, metric: str, rows: Rows) -> dict[RowKey, Cell]:
-    try:
-        table = compare_columns(
-            project,
-            metric=metric,
-            base=base.column,
-            columns=[],
-            workloads=rows.workloads,
-            threads=rows.threads,
-            day=None if base.column.version.commit else base.day,
-        )
-    except SelectorError:
-        return {}
-    return {row.key: row.base for row in table.rows if row.base}
-
-
-def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hashable]) -> Noise:
-    """Tell noise from all other groups of the branch than the two that are compared.
-
-    ``columns`` are positions, that of the base first, None where it is no group of the branch.
-    """
-    changed = change_points(series)
-    known = Histories.of(
-        [
-            Levels.of(
-                found,
-                places(changed.get(pk, ()), found).keys(),
-                [point.position for point in found],
-                of_branch=bool(series[pk].branch),
-            )
-            for pk, found in points.items()
-        ]
-    )
-    index_of = {_row_key(series[pk]): at for at, pk in enumerate(points)}
-    position = known.coded(columns)
-
-    def noise(pairs: Pairs) -> Floors:
-        of_row = np.array([index_of.get(row, -1) for row in pairs.keys])
-        which = of_row[pairs.rows]
-        without = np.stack((position[pairs.before], position[pairs.after]), axis=1)
-        floors = known.floors(which, without=without)
-        return Floors(floors.sd, np.where(which >= 0, floors.worth, 0))
-
-    return noise

@@ -14,18 +14,19 @@ from benchdash.regressions.detection.counts import Counts
 from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.detection.scatter import ToolInterval
 from benchdash.regressions.watched_metrics import Counted, counted, run_lengths
-from benchdash.results.controls import is_control
-from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
+from benchdash.results.controls import control_build, is_control
+from benchdash.results.models import Alias, IntervalSamples, Run, Series, Workload
 from benchdash.results.place import Place
 from benchdash.results.points import (
+    MeasuredVersion,
     Measurements,
-    Point,
     medians,
     read_measurements_of_runs,
     sort_into_groups,
 )
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import has_receipts, rest_on_receipts
+from benchdash.results.versions import sort_key
 
 _WITH_FORKS = "score"
 _SAMPLE_MODE = " sample"  # how the names of JMH's workloads in that mode end
@@ -103,29 +104,6 @@ CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
 """The cells of one metric by column and row."""
 
 
-def cell_of(point: Point, series: Series) -> Cell:
-    """Make a cell of a group of a history."""
-    tool = None
-    if point.n == 1 and point.low is not None and point.high is not None:
-        tool = ToolInterval(point.low, point.high)
-    return Cell(
-        value=point.value,
-        n=point.n,
-        low=point.low,
-        high=point.high,
-        values=point.values,
-        tool_interval=tool,
-        series_id=series.pk,
-        run_id=point.run_id,
-        unit=series.unit,
-        direction=series.better,
-        sessions=point.sessions,
-        machine=series.hardware_id,
-        printed_unit=series.printed_unit,
-        of_branch=bool(series.branch),
-    )
-
-
 class SeriesRow(NamedTuple):
     """The columns of a series that comparisons need; ``workload`` is its name."""
 
@@ -169,19 +147,19 @@ _NAMES_OF_COLUMN: Final = ("version", "branch", "hardware", "configuration", "co
 
 def series_at(
     project_id: int,
-    at: Collection[Place],
+    places: Collection[Place],
     *,
     metrics: Collection[str] = (),
     workloads: Collection[str] = (),
     threads: Collection[int | None] = (),
 ) -> list[SeriesRow]:
-    """List the series at these places, of all branches and lines; one statement.
+    """List the series at these places, of all branches and lines, and of controls beside; one statement.
 
     Without ``metrics`` of all that tools print. ``workloads`` are names, also old ones; empty, as of
     ``threads``: all.
     """
     anywhere = Q()
-    for place in at:
+    for place in {*places, *(one._replace(build=control_build(one.build)) for one in places)}:
         of_streams = place._asdict()
         del of_streams["branch"], of_streams["line"]
         anywhere |= Q(**of_streams)
@@ -215,6 +193,17 @@ def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
 # --- cells ------------------------------------------------------------------------------------------------
 
 
+class Control(NamedTuple):
+    """The column of a control: a version at a place, whatever stream and commit it was sent with."""
+
+    place: Place
+    version: str
+
+    @property
+    def order(self) -> tuple[str, str]:
+        return sort_key(self.version), self.version
+
+
 def cells_of_columns(
     runs: QuerySet[Run], keys: Collection[ColumnKey], series: Iterable[SeriesRow]
 ) -> dict[str, CellsOfMetric]:
@@ -226,27 +215,20 @@ def cells_of_columns(
         f"{name}__in": set(values)
         for name, values in zip(_NAMES_OF_COLUMN, zip(*keys, strict=True), strict=True)
     }
-    chosen = Q(version__in=parts.pop("version__in"))
-    controls = {(one.product_id, one.build) for one in series if is_control(one.build)}
-    for product, build in controls:
-        chosen |= Q(version__product=product, version__build=build)
-    at_places = runs.filter(chosen, **parts)
-    branches = {key[1] for key in keys}
-    known = [one for one in series if one.branch in branches]
-    measured = read_measurements_of_runs(at_places, known)
+    branches = parts["branch__in"]
+    known = [one for one in series if one.branch in branches or is_control(one.build)]
+    measured = read_measurements_of_runs(runs.filter(Q(**parts) | runs_of_controls(known)), known)
     versions = measured.runs.versions
-    # A run shares all of its column but the version with its series.
+
+    def name(version: MeasuredVersion, one: SeriesRow) -> Hashable:
+        # A run shares all of its column but the version with its series.
+        key = version.pk, one.branch, one.hardware_id, one.configuration_id, one.counterpart
+        return key if key in keys else _control(version, one)
+
     both = measured.series * len(versions) + measured.runs.version[measured.run]
     distinct, of_column = np.unique(both, return_inverse=True)
-    columns = [
-        (versions[version].pk, one.branch, one.hardware_id, one.configuration_id, one.counterpart)
-        for at, version in (divmod(pair, len(versions)) for pair in distinct.tolist())
-        for one in (known[at],)
-    ]
-    of_control = {version.pk for version in versions if is_control(version.build)}
-    column, column_of = _coded(
-        [key if key in keys or (controls and key[0] in of_control) else None for key in columns]
-    )
+    pairs = (divmod(pair, len(versions)) for pair in distinct.tolist())
+    column, column_of = _coded([name(versions[version], known[at]) for at, version in pairs])
     row, row_of = _coded([one.row for one in known])
     return _cells(measured, known, (column[of_column], column_of), (row[measured.series], row_of))
 
@@ -258,20 +240,47 @@ def cells_of_runs(
 ) -> dict[str, CellsOfMetric]:
     """Make the cells by metric, column and row, of what these series have; one statement, three with scores.
 
-    ``place`` gives column and row of the id of a run and a series; None: it does not count.
+    ``place`` gives column and row of the id of a run and a series; None: it does not count, unless it is of
+    a control.
     """
     measured = read_measurements_of_runs(runs, series)
-    measurements = zip(measured.run_ids.tolist(), measured.series.tolist(), strict=True)
-    places = [place(run, series[at]) or (None, ("", None)) for run, at in measurements]
+    versions = measured.runs.versions
+
+    def placed(run: int, at: int, version: int) -> tuple[Hashable, RowKey]:
+        one = series[at]
+        return place(run, one) or (_control(versions[version], one), one.row)
+
+    places = [
+        placed(*measurement)
+        for measurement in zip(
+            measured.run_ids.tolist(),
+            measured.series.tolist(),
+            measured.runs.version[measured.run].tolist(),
+            strict=True,
+        )
+    ]
     columns, rows = _coded([column for column, _ in places]), _coded([row for _, row in places])
     return _cells(measured, series, columns, rows)
 
 
-def series_of(runs: QuerySet[Run], metric: str) -> dict[int, SeriesRow]:
-    """Return by id the series of one metric that runs have."""
-    measured = Measurement.objects.filter(run__in=runs.order_by()).order_by()
-    found = Series.objects.filter(metric=metric, pk__in=measured.values("series"))
-    return {one.id: one for one in _rows_of(found)}
+def runs_of_controls(series: Iterable[SeriesRow]) -> Q:
+    """Return a condition for the runs of the controls among these series; nothing where there are none."""
+    of_controls = Q(pk__in=())
+    controls = {(one.product_id, one.build, one.hardware_id) for one in series if is_control(one.build)}
+    for product, build, hardware in controls:
+        of_controls |= Q(version__product=product, version__build=build, hardware=hardware)
+    return of_controls
+
+
+def _control(version: MeasuredVersion, series: SeriesRow) -> Control | None:
+    return Control(series.place, version.version) if is_control(series.build) else None
+
+
+def newest_control(cells: CellsOfMetric, place: Place) -> Mapping[RowKey, Cell]:
+    """Return the cells of the newest control that was measured beside a place; empty where there is none."""
+    beside = place._replace(build=control_build(place.build))
+    controls = [key for key in cells if isinstance(key, Control) and key.place == beside]
+    return cells[max(controls, key=lambda one: one.order)] if controls else {}
 
 
 _Name = TypeVar("_Name", bound=Hashable)

@@ -11,6 +11,7 @@ from benchdash.regressions.comparison.cells import ColumnKey, RowKey
 from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.run_commands import are_equally_long, data_size, seconds, told_length
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.comparison.verdict_words import (
     SESSIONS_TO_TELL,
     STARTS_ASSUMED,
@@ -18,7 +19,6 @@ from benchdash.regressions.comparison.verdict_words import (
     says_nothing_between_sessions,
     session_count,
 )
-from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.queries import Difference, differences, differing
 from benchdash.results.models import Run
 
@@ -111,7 +111,7 @@ def newest_runs(columns: Sequence[Column], rows: Iterable[tuple[RowKey, Sequence
 
 
 def doubts(
-    tables: Sequence[ComparisonTable],
+    tables: Sequence[ComparisonTable[Column]],
     names: Sequence[tuple[Column, str]],
     base: Column,
     *,
@@ -241,7 +241,9 @@ def _part(number: int, of: int) -> str:
     return f"all {of:,} values" if number == of else f"{number:,} of {of:,} values"
 
 
-def single_sessions(tables: Sequence[ComparisonTable], names: Sequence[tuple[Column, str]]) -> SingleSessions:
+def single_sessions(
+    tables: Sequence[ComparisonTable[Column]], names: Sequence[tuple[Column, str]]
+) -> SingleSessions:
     """Find what rests on single sessions in tables of the same columns, by the ``names`` of these."""
     called = {column.key: name for column, name in names}
     columns = [tables[0].base, *tables[0].columns] if tables else []

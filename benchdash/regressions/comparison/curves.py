@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.columns import Column
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.detection.curves import CurvePoint, Shape, shape_of
 from benchdash.results.readings import HIGHER
 
@@ -44,7 +44,7 @@ class ColumnCurve:
     curve: Curve
 
 
-def curves_of(table: ComparisonTable) -> list[ColumnCurve]:
+def curves_of(table: ComparisonTable[Column]) -> list[ColumnCurve]:
     """List the curves of a table by workload, the base first and then the columns in their order."""
     columns = [table.base, *table.columns]
     cells: dict[str, list[dict[int, Cell]]] = defaultdict(lambda: [{} for _ in columns])

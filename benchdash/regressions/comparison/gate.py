@@ -20,10 +20,19 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, Span, cells_of_runs
+from benchdash.regressions.comparison.cells import (
+    Cell,
+    RowKey,
+    SeriesRow,
+    Span,
+    What,
+    cells_of_runs,
+    runs_of_controls,
+)
 from benchdash.regressions.comparison.gate_sides import GateError, GateSide, GateSides, Question, find_sides
-from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseFloor
-from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
+from benchdash.regressions.comparison.noise_floors import Levels, NoiseFloors
+from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.table import SideCells, SidesReading
 from benchdash.regressions.comparison.verdicts import of_cell
 from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison
 from benchdash.regressions.detection.excluded_losses import (
@@ -141,12 +150,9 @@ class Gate:
         return replace(self, is_analysed=False, verdict=verdict)
 
 
-_What = tuple[Place, int, int | None, str]
-
-
-def _what(series: Series) -> _What:
+def _what(series: Series) -> What:
     """Return what series of several branches and lines share where they measure the same."""
-    return Place.of(series).of_every_stream, series.workload_id, series.threads, series.metric
+    return Place.of(series).of_every_stream, series.metric, (series.workload.name, series.threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +200,9 @@ def decide(project: Project, question: Question) -> Gate:
     pairs: Sequence[_Pair] = ()
     if found.pairs:
         margins = Margins(equivalence_margin(project), rules)
-        known = _cells(found)
-        pairs = [_without_level(pair, known) if pair.level else pair for pair in found.pairs]
-        rows = _rows(pairs, known, margins=margins, allowed=allowed, grouping=grouping_of(project))
+        reading = _reading(found, margins)
+        pairs = [_without_level(pair, reading) if pair.level else pair for pair in found.pairs]
+        rows = _rows(pairs, reading, allowed=allowed, grouping=grouping_of(project))
         rows, mean = _with_evidence(rows, {pair.series.pk: pair for pair in pairs})
     measured = {one.workload.name for one in (*(pair.series for pair in found.pairs), *found.missing)}
     unmeasured = tuple(name for name in dict.fromkeys(question.workloads) if name not in measured)
@@ -377,7 +383,7 @@ def _matched(
     return pairs, _missing({_what(pair.series) for pair in pairs}, held, sides)
 
 
-_Bases = Mapping[_What, tuple[Series, Point]]
+_Bases = Mapping[What, tuple[Series, Point]]
 
 
 def _bases(
@@ -391,7 +397,7 @@ def _bases(
     """Return the series and the group that everything is held against."""
     if sides.base_trouble:
         return {}
-    found: dict[_What, tuple[Series, Point]] = {}
+    found: dict[What, tuple[Series, Point]] = {}
     if sides.base:
         is_base = _membership(sides.base)
         for one in others:
@@ -413,7 +419,7 @@ def _bases(
     return found
 
 
-def _missing(measured: Collection[_What], held: _Bases, sides: GateSides) -> list[Series]:
+def _missing(measured: Collection[What], held: _Bases, sides: GateSides) -> list[Series]:
     """List the series of the newest group at each place of the base that were not measured of the subject."""
     branch = sides.base.branch if sides.base else sides.subject.branch
     newest: dict[Place, Point] = {}
@@ -447,41 +453,34 @@ def _indexes(points: Sequence[Point], is_wanted: Callable[[Point], bool]) -> lis
 # --- verdicts ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The cells of both sides by series (of the subject), and of controls by place, metric and row."""
-
-    groups: Mapping[int, Cell]
-    bases: Mapping[int, Cell]
-    controls: Mapping[tuple[Place, str], Mapping[RowKey, Cell]]
+_BASE: Final = "base"
+_SUBJECT: Final = "subject"
 
 
 def _rows(
-    pairs: Iterable[_Pair], known: _Cells, *, margins: Margins, allowed: GateMargins, grouping: Grouping
+    pairs: Iterable[_Pair], reading: SidesReading, *, allowed: GateMargins, grouping: Grouping
 ) -> list[GateRow]:
     """Compare in one table for each metric at each place, over which p is adjusted."""
     tables: dict[tuple[Place, str], dict[RowKey, _Pair]] = defaultdict(dict)
     for pair in pairs:
-        one = pair.series
-        tables[Place.of(one).of_every_stream, one.metric][one.workload.name, one.threads] = pair
+        place, metric, key = _what(pair.series)
+        tables[place, metric][key] = pair
     rows: list[GateRow] = []
     for (place, metric), of_table in tables.items():
-        groups = {key: known.groups[pair.series.pk] for key, pair in of_table.items()}
-        bases = {
-            key: _base_cell(pair, known.bases[pair.series.pk]) for key, pair in of_table.items() if pair.base
-        }
-        beside = place._replace(build=control_build(place.build))
-        control = known.controls.get((beside, metric), {})
-        margin = margins.of(metric, (cell.value for cell in bases.values()))
-        compared = compared_rows(
-            bases,
-            [groups],
-            noise=_by_row({key: _floor(pair) for key, pair in of_table.items()}),
+        subject = reading.of_column(metric, (place, _SUBJECT))
+        newest = reading.of_column(metric, (place, _BASE))
+        base = {key: _base_cell(of_table[key], cell) for key, cell in newest.items()}
+        margin = reading.margins.of(metric, (cell.value for cell in base.values()))
+        table = reading.table(
+            metric,
+            [SideCells(_BASE, base, place=place), SideCells(_SUBJECT, subject, place=place)],
+            # A level has no times of its own.
+            noise=reading.floors.between([newest, subject], [None, None]) if reading.floors else None,
             margin=margin,
-            group_of=grouping.of,
-            control=control,
+            grouping=grouping,
         )
-        for row in compared:
+        control = reading.control(metric, place)
+        for row in table.rows if table else ():
             judged = _judged(of_table[row.key], row, control.get(row.key), margin)
             rows.append(replace(judged, margin=max(allowed.row, margin)))
     return rows
@@ -508,9 +507,10 @@ def _levels(base: Point | None, history: Sequence[Point]) -> Sequence[Sequence[P
     return [points[begin:end] for begin, end in pairwise([*starts, len(points)])]
 
 
-def _without_level(pair: _Pair, known: _Cells) -> _Pair:
+def _without_level(pair: _Pair, reading: SidesReading) -> _Pair:
     """Hold a group against the base alone where both were measured in the same sessions."""
-    group, base = known.groups[pair.series.pk], known.bases[pair.series.pk]
+    place, metric, row = _what(pair.series)
+    group, base = (reading.of_column(metric, (place, side))[row] for side in (_SUBJECT, _BASE))
     shared = {session for _, session in _near(base, group.spans)}
     return replace(pair, levels=()) if len(shared) >= MIN_SESSIONS else pair
 
@@ -584,76 +584,47 @@ def _row_of(series: Series) -> SeriesRow:
     return SeriesRow(**values, workload=series.workload.name)
 
 
-def _cells(found: _Found) -> _Cells:
-    """Make the cells of pairs as every comparison does; three statements at most, one more with controls."""
-    column: dict[tuple[int, int], tuple[str, int]] = {}
-    series: dict[int, SeriesRow] = {}
+def _reading(found: _Found, margins: Margins) -> SidesReading:
+    """Make the cells of both sides at each place as every comparison does, and those of controls beside.
+
+    Their noise is what the groups before a subject tell, or else those of its base; two statements at most.
+    """
+    side_of: dict[tuple[int, int], str] = {}
+    series = {one.pk: _row_of(one) for one in found.controls}
     for pair in found.pairs:
-        sides = [("group", pair.series, pair.group), ("base", pair.base_series, pair.base)]
+        sides = [(_SUBJECT, pair.series, pair.group), (_BASE, pair.base_series, pair.base)]
         for side, one, point in sides:
             if one and point:
                 series[one.pk] = _row_of(one)
-                column |= {(one.pk, run): (side, pair.series.pk) for run in point.run_ids}
-    controls = _control_runs(found)
-    if controls:
-        series |= {one.pk: _row_of(one) for one in found.controls}
+                side_of |= {(one.pk, run): side for run in point.run_ids}
 
-    def place(run: int, one: SeriesRow) -> tuple[Any, RowKey] | None:
-        if run in controls:
-            return ("control", one.place), one.row
-        at = column.get((one.pk, run))
-        return (at, one.row) if at else None
+    def placed(run: int, one: SeriesRow) -> tuple[Hashable, RowKey] | None:
+        side = side_of.get((one.pk, run))
+        return ((one.place, side), one.row) if side else None
 
-    runs = Run.objects.filter(pk__in={run for _, run in column} | controls)
-    cells = cells_of_runs(runs, list(series.values()), place)
-    by_side: dict[str, dict[int, Cell]] = {"group": {}, "base": {}}
-    of_control: dict[tuple[Place, str], Mapping[RowKey, Cell]] = {}
-    for metric, of_metric in cells.items():
-        for key, by_row in of_metric.items():
-            if isinstance(key, tuple) and key[0] == "control":
-                of_control[key[1], metric] = by_row
-            elif isinstance(key, tuple):
-                by_side[key[0]][key[1]] = next(iter(by_row.values()))
-    return _Cells(by_side["group"], by_side["base"], of_control)
-
-
-def _control_runs(found: _Found) -> set[int]:
-    """Return the runs of the newest control at each place that were measured around what is compared."""
-    if not found.controls:
-        return set()
     points = [point for pair in found.pairs for point in (pair.group, pair.base, *pair.level) if point]
-    gap = timedelta(seconds=settings.SESSION_GAP_S)
-    measured = Measurement.objects.filter(
-        series__in=[one.pk for one in found.controls],
-        run__excluded_at=None,
-        run__started_at__gte=min(point.time for point in points) - gap,
-    )
-    place_of = {one.pk: Place.of(one).of_every_stream for one in found.controls}
-    # A control may be sent with the commit of each night, and keeps its version.
-    version = ("run__version__sort_key", "run__version__version")
-    newest: dict[Place, tuple[str, str]] = {}
-    runs: dict[tuple[Place, str], set[int]] = defaultdict(set)
-    for series, run, *of_version in measured.values_list("series_id", "run_id", *version):
-        place, (key, text) = place_of[series], of_version
-        newest[place] = max(newest.get(place, ("", "")), (key, text))
-        runs[place, text].add(run)
-    return {run for place, (_, text) in newest.items() for run in runs[place, text]}
+    around = min(point.time for point in points) - timedelta(seconds=settings.SESSION_GAP_S)
+    controls = runs_of_controls(series.values()) & Q(started_at__gte=around)
+    runs = Run.objects.filter(Q(pk__in={run for _, run in side_of}) | controls, excluded_at=None)
+    cells = cells_of_runs(runs, list(series.values()), placed)
+    return SidesReading(cells, _floors(found.pairs), margins)
 
 
-def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:
-    return lambda pairs: Floors.of(floors[row] for row, _, _ in pairs.each())
-
-
-def _floor(pair: _Pair) -> NoiseFloor | None:
-    """Return what the history of the series tells of its noise, or else that of the base."""
-    times = [point.time.timestamp() for point in (pair.group, pair.base) if point]
-    for history, series in ((pair.before, pair.series), (pair.of_base, pair.base_series)):
-        values = [point.value for point in history]
-        starts = {shift.index for shift in find_shifts(values)} if values else set()
-        levels = Levels.of(history, starts, of_branch=bool(series and series.branch))
-        if floor := levels.floor((min(times), max(times))):
-            return floor
-    return None
+def _floors(pairs: Iterable[_Pair]) -> NoiseFloors:
+    what_of: dict[int, What] = {}
+    before: dict[What, list[Levels]] = {}
+    of_base: dict[What, list[Levels]] = {}
+    for pair in pairs:
+        what = _what(pair.series)
+        for told, one, history in (
+            (before, pair.series, pair.before),
+            (of_base, pair.base_series, pair.of_base),
+        ):
+            if one:
+                what_of[one.pk] = what
+                starts = {shift.index for shift in find_shifts([point.value for point in history])}
+                told[what] = [Levels.of(history, starts, of_branch=bool(one.branch))]
+    return NoiseFloors.of(what_of, before, of_base)
 
 
 # --- which loss is excluded ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from django.conf import settings
 
-from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, Span, What
+from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, What
 from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistories
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
@@ -27,6 +27,7 @@ from benchdash.results.points import Point, read_points
 from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.sessions import counting, number_apart
 
+_DAY_S: Final = 24 * 60 * 60
 # Only the newest runs of a series count, because noise changes with time.
 _MAX_RUNS: Final = 36
 _MAX_WORTH: Final = 19.0
@@ -121,10 +122,6 @@ class Levels:
             times=[*self.times, *other.times],
         )
 
-    def floor(self, span: Span) -> NoiseFloor | None:
-        """Return the floor that all groups tell of what was measured then; None where they are too few."""
-        return Histories.of([self]).floors(np.zeros(1, np.int64), np.array([span]))[0]
-
 
 @dataclass(frozen=True, slots=True)
 class Histories:
@@ -201,13 +198,33 @@ class NoiseFloors:
     of_releases: Mapping[What, Sequence[int]]
     of_lines: Mapping[What, Sequence[int]]
 
-    def floors(self, at: Sequence[What], which: Ints, versions: Ints, spans: Floats) -> Floors:
-        """Return the floors of ``at`` (indexes), each without two versions (ids; shape (asked, 2)).
+    @classmethod
+    def of(
+        cls,
+        what_of: Mapping[int, What],
+        of_branches: Mapping[What, Sequence["Levels"]],
+        of_releases: Mapping[What, Sequence["Levels"]],
+    ) -> "NoiseFloors":
+        """Lay levels side by side, and join those of several lines of releases to one more history."""
+        levels: list[Levels] = []
+
+        def laid(histories: Mapping[What, Sequence[Levels]]) -> Mapping[What, Sequence[int]]:
+            at: dict[What, Sequence[int]] = {}
+            for what, found in histories.items():
+                at[what] = range(len(levels), len(levels) + len(found))
+                levels.extend(found)
+            return at
+
+        branches, releases = laid(of_branches), laid(of_releases)
+        several = {what: found for what, found in of_releases.items() if len(found) > 1}
+        lines = laid({what: [reduce(Levels.joined, found)] for what, found in several.items()})
+        return cls(what_of, Histories.of(levels), branches, releases, lines)
+
+    def floors(self, at: Sequence[What], which: Ints, without: Ints, spans: Floats) -> Floors:
+        """Return the floors of ``at`` (indexes), each without two groups (codes; shape (asked, 2)).
 
         ``spans``, of the same shape, say when what is judged was measured.
         """
-        distinct, places = np.unique(versions, return_inverse=True)
-        without = self.histories.coded(distinct.tolist())[places.reshape(versions.shape)]
         branches, releases, lines = (
             self._pooled(of, at, which, spans, without)
             for of in (self.of_branches, self.of_releases, self.of_lines)
@@ -215,20 +232,14 @@ class NoiseFloors:
         return branches.where_known_else(releases).where_known_else(lines)
 
     def between(
-        self,
-        columns: Sequence[Mapping[RowKey, Cell]],
-        *,
-        versions: Sequence[int],
-        names: Sequence[Hashable],
+        self, columns: Sequence[Mapping[RowKey, Cell]], groups: Sequence[Hashable]
     ) -> Callable[[Pairs], Floors]:
         """Return what tells the noise of pairs of these columns; of cells of two places both must know it.
 
-        A comparison is judged without the ``versions`` (ids) of its columns. Two of one name are two groups
-        of many of one version, without which nothing would be left.
+        A comparison is judged without the ``groups`` of its columns, as histories name them; one
+        that they do not know leaves out nothing.
         """
-        version = np.array(versions)
-        name_of: dict[Hashable, int] = {}
-        name = np.array([name_of.setdefault(one, len(name_of)) for one in names])
+        codes = self.histories.coded(groups)
 
         def noise(pairs: Pairs) -> Floors:
             index_of = {key: at for at, key in enumerate(pairs.keys)}
@@ -238,8 +249,7 @@ class NoiseFloors:
                 for key, cell in of_column.items():
                     what[column, index_of[key]] = at.setdefault(self.what_of[cell.series_id], len(at))
             before, after = what[pairs.before, pairs.rows], what[pairs.after, pairs.rows]
-            left_out = np.stack((version[pairs.before], version[pairs.after]), axis=1)
-            left_out[name[pairs.before] == name[pairs.after]] = 0
+            left_out = np.stack((codes[pairs.before], codes[pairs.after]), axis=1)
             spans = spans_of(columns, pairs)
             left = self.floors([*at], before, left_out, spans)
             is_one: Bools = before == after
@@ -299,33 +309,39 @@ def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -
     )
 
 
-def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
+def night_in_history(version: int, started_at: float) -> Hashable:
+    """Name a night without a commit as histories by days do; ``version`` is an id."""
+    return version, int(started_at // _DAY_S)
+
+
+def noise_floors(series: Collection[SeriesRow], *, by_days: bool = False) -> NoiseFloors:
     """Read the histories of these series, in a constant number of statements.
 
-    Of each the runs count that came in last. Pull requests tell nothing of the noise.
+    Of each the runs count that came in last. Pull requests tell nothing of the noise. Groups are named by
+    their versions (ids); ``by_days``: nights without a commit by ``night_in_history``, for many have one.
     """
-    what_of = {one.id: one.what for one in series}
     telling = [one for one in series if not is_of_pull_request(one.branch)]
-    branches: dict[What, list[int]] = defaultdict(list)
-    releases: dict[What, list[int]] = defaultdict(list)
-    for index, one in enumerate(telling):
-        (branches if one.branch else releases)[one.what].append(index)
-    levels = _levels(telling)
-    lines: dict[What, list[int]] = {}
-    for what, of_lines in releases.items():
-        if len(of_lines) > 1:
-            lines[what] = [len(levels)]
-            levels.append(reduce(Levels.joined, [levels[index] for index in of_lines]))
-    return NoiseFloors(what_of, Histories.of(levels), branches, releases, lines)
+    branches: dict[What, list[Levels]] = defaultdict(list)
+    releases: dict[What, list[Levels]] = defaultdict(list)
+    for one, levels in zip(telling, _levels(telling, by_days=by_days), strict=True):
+        (branches if one.branch else releases)[one.what].append(levels)
+    return NoiseFloors.of({one.id: one.what for one in series}, branches, releases)
 
 
-def _levels(series: Collection[SeriesRow]) -> list[Levels]:
+def _levels(series: Collection[SeriesRow], *, by_days: bool) -> list[Levels]:
     """Read the points of each series, their versions as names, in levels that begin at change points."""
     ids = [one.id for one in series]
     points = read_points({one.id: one for one in series}, newest=_MAX_RUNS, intervals=False)
     independent = points.independent
-    version_ids = points.version_ids
+    version_ids = points.version_ids.tolist()
     times, received_at = points.runs.started_at[points.first], points.received_at
+    names: Sequence[Hashable] = version_ids
+    if by_days:
+        has_commit = {version.pk for version in points.runs.versions if version.commit}
+        names = [
+            version if version in has_commit else night_in_history(version, time)
+            for version, time in zip(version_ids, times.tolist(), strict=True)
+        ]
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))
     starts: dict[int, set[int]] = defaultdict(set)
     index_of = {pk: at for at, pk in enumerate(ids)}
@@ -336,7 +352,7 @@ def _levels(series: Collection[SeriesRow]) -> list[Levels]:
     return [
         Levels(
             values=points.levels[begin:end],
-            names=version_ids[begin:end].tolist(),
+            names=names[begin:end],
             runs=median(independent[begin:end].tolist()) if begin < end else 1,
             starts=starts[at],
             times=times[begin:end].tolist(),

@@ -14,10 +14,12 @@ from math import log
 from typing import Final
 
 from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.comparability import SingleSessions, row_words
 from benchdash.regressions.comparison.markdown_text import plain, table_lines
 from benchdash.regressions.comparison.pairs import Known, Pair, side_names
 from benchdash.regressions.comparison.rows import Row, geometric_mean, have_two_directions
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.comparison.verdict_words import (
     counts_in_words,
     is_certain,
@@ -29,7 +31,6 @@ from benchdash.regressions.comparison.verdict_words import (
     words,
 )
 from benchdash.regressions.comparison.verdicts import of_table
-from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.metrics import is_speed, main_metric, telling
 from benchdash.results.readings import HIGHER, LOWER, UNKNOWN, Direction
@@ -88,7 +89,7 @@ class Claim:
     verdict: str
 
     @classmethod
-    def of(cls, table: ComparisonTable) -> "Claim":
+    def of(cls, table: ComparisonTable[Column]) -> "Claim":
         rows = tuple(row for row in table.rows if row.comparisons[0] and row.comparisons[0].ratio)
         comparisons = tuple(one for row in rows if (one := row.comparisons[0]))
         is_of_speeds, mean = have_two_directions(rows), geometric_mean(rows, 0)
@@ -132,7 +133,9 @@ def summary_of(pair: Pair) -> str:
     return summary(pair.tables, *side_names(pair), are_runs=pair.base.run is not None)
 
 
-def summary(tables: Sequence[ComparisonTable], base: str, other: str, *, are_runs: bool = False) -> str:
+def summary(
+    tables: Sequence[ComparisonTable[Column]], base: str, other: str, *, are_runs: bool = False
+) -> str:
     """Say in one or two sentences how ``other`` does against ``base``, as the sides are called.
 
     ``11.4.5 is 8.4 % slower than 11.4.4 (geometric mean of 12 workloads; 5 significantly worse, none
@@ -161,7 +164,7 @@ def summary(tables: Sequence[ComparisonTable], base: str, other: str, *, are_run
     return " ".join(sentences)
 
 
-def column_summary(table: ComparisonTable, at: int, base: str, other: str) -> str:
+def column_summary(table: ComparisonTable[Column], at: int, base: str, other: str) -> str:
     """Say the same of one column of a table, whose base and column are called so."""
     rows = tuple(
         replace(row, cells=(row.cells[at],), comparisons=(row.comparisons[at],))
@@ -350,7 +353,7 @@ def markdown(pair: Pair, *, url: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
+def _table(tables: Sequence[ComparisonTable[Column]], base: str, other: str) -> str:
     by_metric = {table.metric: table for table in tables}
     shown = telling({table.metric: len(table.rows) for table in tables}) if tables else []
     rows = [(by_metric[metric], row) for metric in shown for row in by_metric[metric].rows]
@@ -380,7 +383,7 @@ def _rank(row: Row) -> tuple[int, float]:
     return int(is_likely(one.verdict)), -abs(log(one.ratio))
 
 
-def _row(table: ComparisonTable, row: Row) -> list[str]:
+def _row(table: ComparisonTable[Column], row: Row) -> list[str]:
     one, sides = row.comparisons[0], (row.base, row.cells[0])
     unit = unit_words(table.metric, row.unit)
     interval = ""

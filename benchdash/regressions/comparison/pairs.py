@@ -20,7 +20,8 @@ from benchdash.regressions.comparison.comparability import (
 )
 from benchdash.regressions.comparison.rows import row_order
 from benchdash.regressions.comparison.run_commands import COMMAND, told
-from benchdash.regressions.comparison.version_table import ComparisonTable, compare_all_metrics, compare_runs
+from benchdash.regressions.comparison.table import ComparisonTable
+from benchdash.regressions.comparison.version_table import compare_all_metrics, compare_runs
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results.models import Run, run_identity
 
@@ -90,7 +91,7 @@ class Pair:
 
     base: Side
     other: Side
-    tables: Sequence[ComparisonTable]
+    tables: Sequence[ComparisonTable[Column]]
     settings: Known
     configuration_diff: Sequence[str]
     environment: Known
@@ -168,7 +169,9 @@ def _names(*sides: Side) -> tuple[str, str]:
     return base, other
 
 
-def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Sequence[Doubt] = ()) -> Pair:
+def _pair(
+    base: Side, other: Side, tables: Sequence[ComparisonTable[Column]], doubts: Sequence[Doubt] = ()
+) -> Pair:
     rows = [row for table in tables for row in table.rows]
     single = SingleSessions.of(rows, _names(base, other))
     return Pair(
@@ -190,7 +193,7 @@ def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Se
     )
 
 
-def _count(tables: Iterable[ComparisonTable], side: int) -> int:
+def _count(tables: Iterable[ComparisonTable[Column]], side: int) -> int:
     """Count the runs behind a side; of the metrics of one row, those of the metric that most have."""
     runs: dict[RowKey, int] = defaultdict(int)
     for table in tables:
@@ -200,7 +203,7 @@ def _count(tables: Iterable[ComparisonTable], side: int) -> int:
     return sum(runs.values())
 
 
-def _count_sessions(tables: Iterable[ComparisonTable], side: int) -> int:
+def _count_sessions(tables: Iterable[ComparisonTable[Column]], side: int) -> int:
     """Count the sessions behind a side, in which its rows were measured together."""
     cells = (cell for table in tables for row in table.rows if (cell := row.sides[side]))
     return len({session for cell in cells for session in cell.sessions})

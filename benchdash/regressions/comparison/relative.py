@@ -18,6 +18,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef
 
 from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import (
     GroupSummary,
     RelativeTo,
@@ -25,7 +26,7 @@ from benchdash.regressions.comparison.rows import (
     group_summaries,
     summary_of,
 )
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.models import Measurement, Series
 from benchdash.results.units import conversion
@@ -46,7 +47,9 @@ _MAX_KEPT_DECIMALS: Final = 4
 _MAX_FIRST_RUNS: Final = 20
 
 
-def table_for_others(table: ComparisonTable, relative_to: RelativeTo = "base") -> ComparisonTable:
+def table_for_others(
+    table: ComparisonTable[Column], relative_to: RelativeTo = "base"
+) -> ComparisonTable[Column]:
     """Return the table with ratios alone; it may have no rows left. One statement.
 
     ``relative_to`` is what its columns are compared with.
@@ -54,11 +57,12 @@ def table_for_others(table: ComparisonTable, relative_to: RelativeTo = "base") -
     rows = rows_for_others(table.rows, relative_to)
     groups = [group.name for group in table.groups if group.name]
     nothing = (None,) * len(table.columns)
+    none = GroupSummary(None, 0, nothing, nothing, nothing)
     return replace(
         table,
         unit=RATIO,
         rows=rows,
-        geomean=rounded(summary_of(rows).geomean) if rows else nothing,
+        mean=_summary(summary_of(rows)) if rows else none,
         # One that was said as an absolute difference is relative to the values.
         margin=max(round(table.margin, DECIMALS), 10**-DECIMALS),
         groups=tuple(map(_summary, group_summaries(rows, groups))) if table.groups and rows else (),

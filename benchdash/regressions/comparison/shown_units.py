@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.results.used_units import UsedUnit, used_units
 
 
-def table_in_used_units(table: ComparisonTable) -> ComparisonTable:
+def table_in_used_units(table: ComparisonTable[Column]) -> ComparisonTable[Column]:
     """Return a table whose cells are in one unit for each that is stored."""
     rows = tuple(rows_in_used_units(table.rows))
     return replace(table, rows=rows, unit=rows[0].unit)

@@ -1,20 +1,9 @@
 """Versions against each other: a table of workloads and thread counts by versions, relative to a base."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Mapping, Sequence
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison.cells import (
-    Cell,
-    CellsOfMetric,
-    ColumnKey,
-    RowKey,
-    SeriesRow,
-    cells_of_columns,
-    cells_of_runs,
-    series_at,
-)
+from benchdash.regressions.comparison.cells import SeriesRow, cells_of_columns, cells_of_runs, series_at
 from benchdash.regressions.comparison.columns import (
     Column,
     Selector,
@@ -23,63 +12,11 @@ from benchdash.regressions.comparison.columns import (
     column_of,
     included_runs,
 )
-from benchdash.regressions.comparison.noise_floors import NoiseFloors, noise_floors
-from benchdash.regressions.comparison.rows import (
-    GroupSummary,
-    RelativeTo,
-    Row,
-    compared_rows,
-    group_summaries,
-    summary_of,
-)
-from benchdash.regressions.detection.compare import EQUIVALENT
-from benchdash.regressions.options import Margins, margins_of
-from benchdash.results.controls import control_build
+from benchdash.regressions.comparison.rows import RelativeTo
+from benchdash.regressions.comparison.table import ComparisonTable, SideCells, SidesReading
 from benchdash.results.models import Run
-from benchdash.results.readings import DERIVED, Direction
+from benchdash.results.readings import DERIVED
 from benchdash.results.workload_groups import Grouping, grouping_of
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonTable:
-    """Versions, or the groups of a branch, relative to a base.
-
-    ``unit`` and ``direction`` are those of the first row, ``margin`` is what counts as the same, ``groups``
-    are in the order of the project's. ``geomean`` is of speeds where rows have two directions.
-    """
-
-    metric: str
-    unit: str
-    direction: Direction
-    base: Column
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    geomean: tuple[float | None, ...]
-    margin: float = EQUIVALENT
-    groups: tuple[GroupSummary, ...] = ()
-
-    @classmethod
-    def of_rows(
-        cls,
-        metric: str,
-        base: Column,
-        columns: Sequence[Column],
-        rows: Sequence[Row],
-        *,
-        margin: float,
-        grouping: Grouping | None,
-    ) -> "ComparisonTable":
-        return cls(
-            metric=metric,
-            unit=rows[0].unit,
-            direction=rows[0].direction,
-            base=base,
-            columns=tuple(columns),
-            rows=tuple(rows),
-            geomean=summary_of(rows).geomean,
-            margin=margin,
-            groups=group_summaries(rows, grouping.names) if grouping else (),
-        )
 
 
 def compare(
@@ -93,7 +30,7 @@ def compare(
     threads: Sequence[int | None] = (),
     margin: float | None = None,
     relative_to: RelativeTo = "base",
-) -> ComparisonTable:
+) -> ComparisonTable[Column]:
     """Compare the columns ``against`` with ``base``; by default all versions of its product.
 
     ``filters`` complete the selectors; ``workloads`` and ``threads`` choose rows, empty means all.
@@ -123,37 +60,27 @@ def compare_columns(
     columns: Sequence[Column],
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
-    day: date | None = None,
     margin: float | None = None,
     relative_to: RelativeTo = "base",
     grouping: Grouping | None = None,
-) -> ComparisonTable:
+) -> ComparisonTable[Column]:
     """Compare columns that are known already; few statements. Raises SelectorError for the metric.
 
-    ``day``: only runs that started on it, by UTC. Rows have groups where ``grouping`` gives them.
+    Rows have groups where ``grouping`` gives them.
     """
     runs = included_runs(project, workloads=workloads, threads=threads, metric=metric)
-    if day is not None:
-        midnight = datetime.combine(day, time(), UTC)
-        runs = runs.filter(started_at__gte=midnight, started_at__lt=midnight + timedelta(days=1))
     sides = [base, *columns]
     series = _series(sides, [metric], workloads, () if metric in DERIVED else threads)
-    by_metric = cells_of_columns(runs, _keys(sides), series)
-    if not by_metric:
+    by_metric = cells_of_columns(runs, [side.key for side in sides], series)
+    reading = SidesReading.of(project, by_metric, series, is_compared=bool(columns))
+    table = reading.table(
+        metric, _sides(reading, metric, sides), margin=margin, relative_to=relative_to, grouping=grouping
+    )
+    if table is None:
         measured = sorted({one.metric for one in _series(sides, [], workloads, threads)})
         there_is = f"; measured are {', '.join(measured)}" if measured else ""
         raise SelectorError(f"nothing of these versions has the metric {metric!r}{there_is}", field="metric")
-    cells = [by_metric[metric].get(key, {}) for key in _keys(sides)]
-    return _table(
-        metric,
-        sides,
-        cells,
-        _floors(series, by_metric.values()) if columns else None,
-        control=_control(by_metric[metric], sides),
-        margin=_margin(margins_of(project), metric, cells[0]) if margin is None else margin,
-        relative_to=relative_to,
-        grouping=grouping,
-    )
+    return table
 
 
 def compare_all_metrics(
@@ -164,7 +91,7 @@ def compare_all_metrics(
     metrics: Sequence[str] | None = None,
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
-) -> list[ComparisonTable]:
+) -> list[ComparisonTable[Column]]:
     """Make a table of each of these metrics that any of the columns has, by name.
 
     None: all that tools print; derived ones are compared one at a time. A constant number of statements.
@@ -174,11 +101,13 @@ def compare_all_metrics(
     sides = [base, *columns]
     series = _series(sides, metrics or (), workloads, threads)
     runs = included_runs(project, workloads=workloads, threads=threads)
-    by_metric = cells_of_columns(runs, _keys(sides), series)
-    return _tables(project, sides, _keys(sides), series, by_metric)
+    by_metric = cells_of_columns(runs, [side.key for side in sides], series)
+    reading = SidesReading.of(project, by_metric, series)
+    tables = (reading.table(metric, _sides(reading, metric, sides)) for metric in sorted(by_metric))
+    return [table for table in tables if table]
 
 
-def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
+def compare_runs(base: Run, other: Run) -> list[ComparisonTable[Column]]:
     """Make a table of one row for each metric that two runs have, by name; a constant number of statements.
 
     The row is that of the base, whatever the workload and the thread count of the other are.
@@ -189,11 +118,27 @@ def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
     row = base.workload.name, base.threads
     pair = Run.objects.filter(pk__in=[run.pk for run in runs])
     by_metric = cells_of_runs(pair, series, lambda run, _: (run, row))
-    return _tables(base.project, sides, [run.pk for run in runs], series, by_metric)
+    reading = SidesReading.of(base.project, by_metric, series)
+    # Two runs of one column are two groups of many of one version, without which nothing would be left.
+    is_one = sides[0].key == sides[1].key
+    tables = (
+        reading.table(
+            metric,
+            [
+                SideCells(side, reading.of_column(metric, run.pk), None if is_one else side.version.pk)
+                for side, run in zip(sides, runs, strict=True)
+            ],
+        )
+        for metric in sorted(by_metric)
+    )
+    return [table for table in tables if table]
 
 
-def _keys(columns: Sequence[Column]) -> list[ColumnKey]:
-    return [column.key for column in columns]
+def _sides(reading: SidesReading, metric: str, columns: Sequence[Column]) -> list[SideCells[Column]]:
+    return [
+        SideCells(column, reading.of_column(metric, column.key), column.version.pk, column.place)
+        for column in columns
+    ]
 
 
 def _series(
@@ -202,82 +147,7 @@ def _series(
     workloads: Sequence[str],
     threads: Sequence[int | None],
 ) -> list[SeriesRow]:
-    """Return what is measured at the places of columns, and tells the noise there; see ``series_at``.
-
-    Also of what is measured beside, to know the machine.
-    """
-    places = {column.place for column in columns}
-    places |= {place._replace(build=control_build(place.build)) for place in places}
+    """Return what is measured at the places of columns, and tells the noise there; see ``series_at``."""
     project_id = columns[0].version.product.project_id
+    places = {column.place for column in columns}
     return series_at(project_id, places, metrics=metrics, workloads=workloads, threads=threads)
-
-
-def _floors(series: Sequence[SeriesRow], cells: Iterable[CellsOfMetric]) -> NoiseFloors:
-    """Return what histories know of what these cells measured."""
-    ids = {cell.series_id for of_metric in cells for by_row in of_metric.values() for cell in by_row.values()}
-    measured = {one.what for one in series if one.id in ids}
-    return noise_floors([one for one in series if one.what in measured])
-
-
-def _control(cells: CellsOfMetric, sides: Sequence[Column]) -> Mapping[RowKey, Cell] | None:
-    """Return the cells of the newest control at the one place of all sides; None where there is none."""
-    places = {side.key[1:] for side in sides}
-    columns = {side.key for side in sides}
-    others = [key for key in cells if isinstance(key, tuple) and key not in columns and key[1:] in places]
-    return cells[max(others)] if others and len(places) == 1 else None
-
-
-def _tables(
-    project: Project,
-    sides: Sequence[Column],
-    keys: Sequence[Hashable],
-    series: Sequence[SeriesRow],
-    by_metric: Mapping[str, CellsOfMetric],
-) -> list[ComparisonTable]:
-    """Make the table of each metric; ``keys`` are those of the cells of ``sides``, the base first."""
-    floors, margins = _floors(series, by_metric.values()), margins_of(project)
-    return [
-        _table(
-            metric,
-            sides,
-            [cells.get(key, {}) for key in keys],
-            floors,
-            margin=_margin(margins, metric, cells.get(keys[0], {})),
-            control=_control(cells, sides),
-        )
-        for metric, cells in sorted(by_metric.items())
-    ]
-
-
-def _margin(margins: Margins, metric: str, base: Mapping[RowKey, Cell]) -> float:
-    return margins.of(metric, (cell.value for cell in base.values()))
-
-
-def _table(
-    metric: str,
-    sides: Sequence[Column],
-    cells: Sequence[Mapping[RowKey, Cell]],
-    floors: NoiseFloors | None,
-    *,
-    margin: float,
-    relative_to: RelativeTo = "base",
-    grouping: Grouping | None = None,
-    control: Mapping[RowKey, Cell] | None = None,
-) -> ComparisonTable:
-    """Make a table of the cells of each of ``sides``, the base first; ``control`` tells the machine."""
-    base, *columns = sides
-    noise = None
-    if floors:
-        noise = floors.between(
-            cells, versions=[side.version.pk for side in sides], names=[side.key for side in sides]
-        )
-    rows = compared_rows(
-        cells[0],
-        cells[1:],
-        noise=noise,
-        margin=margin,
-        relative_to=relative_to,
-        group_of=grouping.of if grouping else None,
-        control=control,
-    )
-    return ComparisonTable.of_rows(metric, base, columns, rows, margin=margin, grouping=grouping)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Avg, Count, Max, QuerySet
+from django.db.models import Avg, Count, Max, Q, QuerySet
 from django.db.models.fields.json import KeyTransform
 
 from benchdash.accounts.models import Project
@@ -13,13 +13,11 @@ from benchdash.regressions.comparison.cells import (
     RowKey,
     SeriesRow,
     cells_of_runs,
+    runs_of_controls,
     series_at,
-    series_of,
     threads_in,
 )
-from benchdash.regressions.comparison.noise_floors import noise_floors
-from benchdash.regressions.comparison.rows import Row, compared_rows
-from benchdash.regressions.options import margins_of
+from benchdash.regressions.comparison.table import ComparisonTable, SideCells, SidesReading
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
     CONFIGURATION,
@@ -27,6 +25,7 @@ from benchdash.regressions.sweeps.conditions import (
     Factor,
     RunGroup,
     Sweep,
+    SweepPoint,
 )
 from benchdash.regressions.sweeps.subjects import Subject
 from benchdash.results.models import (
@@ -34,11 +33,12 @@ from benchdash.results.models import (
     ConfigurationContent,
     Environment,
     Hardware,
+    Measurement,
     Run,
     Series,
     Workload,
 )
-from benchdash.results.readings import Direction
+from benchdash.results.place import Place
 from benchdash.results.versions import release_line
 
 MAX_VALUES: Final = 24
@@ -54,27 +54,6 @@ class Found:
     choices: Sequence[conditions.Choice]
     chosen: conditions.Choice | None
     sweep: Sweep | None
-
-
-@dataclass(frozen=True, slots=True)
-class SweepTable:
-    """``rows[i].cells[k]`` belongs to ``sweep.others[k]``; ``unit`` is that of the first row.
-
-    ``margin`` is the relative difference that does not matter.
-    """
-
-    metric: str
-    sweep: Sweep
-    rows: tuple[Row, ...]
-    margin: float
-
-    @property
-    def unit(self) -> str:
-        return self.rows[0].unit
-
-    @property
-    def direction(self) -> Direction:
-        return self.rows[0].direction
 
 
 def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
@@ -195,11 +174,11 @@ def metrics_of(project: Project, subject: Subject) -> dict[str, int]:
 
 def sweep_table(
     project: Project, subject: Subject, sweep: Sweep, *, metric: str, threads: Sequence[int | None] = ()
-) -> SweepTable | None:
+) -> ComparisonTable[SweepPoint] | None:
     """Make the table of one metric; ``threads`` chooses rows, empty means all. None where nothing has it.
 
-    Few statements. Histories at the place tell the noise of single runs. A value that was measured under
-    other conditions than the base has no verdict.
+    Its columns are the values beside the base. Few statements. A value that was measured under other
+    conditions than the base has no verdict.
     """
     of_run = {
         run: (index, row)
@@ -211,37 +190,30 @@ def sweep_table(
     runs = _of_subject(project, subject)
     if threads:
         runs = runs.filter(threads_in(threads))
-    series = series_of(runs, metric)
+    measured = Measurement.objects.filter(run__in=runs.order_by(), series__metric=metric)
+    places = {
+        Place.of(one).of_every_stream for one in Series.objects.filter(pk__in=measured.values("series"))
+    }
+    series = series_at(project.pk, places, metrics=[metric], threads=threads) if places else []
 
-    def place(run: int, one: SeriesRow) -> tuple[int, RowKey] | None:
+    def placed(run: int, one: SeriesRow) -> tuple[int, RowKey] | None:
         column, row = of_run.get(run, (None, ""))
         return None if column is None else (column, (row, one.threads))
 
-    found = cells_of_runs(runs, list(series.values()), place).get(metric, {})
-    base_at, others = sweep.points.index(sweep.base), sweep.others
-    base_cells = found.get(base_at, {})
-    cells = [found.get(index, {}) for index in range(len(sweep.points)) if index != base_at]
+    included = _counting(project).filter(Q(pk__in=of_run) | runs_of_controls(series))
+    reading = SidesReading.of(project, cells_of_runs(included, series, placed), series)
+    place = places.pop() if len(places) == 1 else None
+    points = [sweep.base, *sweep.others]
+    sides = [
+        SideCells(point, reading.of_column(metric, sweep.points.index(point)), subject.version.pk, place)
+        for point in points
+    ]
 
     def is_alike(row: RowKey, column: int) -> bool:
-        before, after = (point.groups.get(row[0], ()) for point in (sweep.base, others[column]))
+        before, after = (point.groups.get(row[0], ()) for point in (sweep.base, sweep.others[column]))
         return conditions.are_alike(before, after, sweep.factor)
 
-    at = {one.place for one in series.values()}
-    workloads = {one.workload for one in series.values()}
-    measured = series_at(project.pk, at, metrics=[metric], workloads=workloads) if at else ()
-    columns = [base_cells, *cells]
-    noise = noise_floors(measured).between(
-        columns, versions=[subject.version.pk] * len(columns), names=range(len(columns))
-    )
-    margin = margins_of(project).of(metric, (cell.value for cell in base_cells.values()))
-    rows = compared_rows(
-        base_cells,
-        cells,
-        noise=noise,
-        margin=margin,
-        is_alike=is_alike,
-    )
-    return SweepTable(metric, sweep, tuple(rows), margin) if rows else None
+    return reading.table(metric, sides, is_alike=is_alike)
 
 
 def _counting(project: Project) -> QuerySet[Run]:

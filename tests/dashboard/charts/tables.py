@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from benchdash.regressions.comparison.cells import Cell
-from benchdash.regressions.comparison.rows import compared_rows, geometric_mean, group_summaries
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.rows import compared_rows
+from benchdash.regressions.comparison.table import ComparisonTable
 
 
 def cell(*values, unit="1/s", direction="higher", low=None, high=None, sessions=()):
@@ -45,13 +45,4 @@ def judged(found, *verdicts, basis="within session", **fields):
 
 def table(base, *columns, metric="tps", grouping=None):
     found = rows(base, *columns, grouping=grouping)
-    return ComparisonTable(
-        metric=metric,
-        unit=found[0].unit,
-        direction=found[0].direction,
-        base=None,
-        columns=(None,) * len(columns),
-        rows=tuple(found),
-        geomean=tuple(geometric_mean(found, index) for index in range(len(columns))),
-        groups=group_summaries(found, grouping.names) if grouping else (),
-    )
+    return ComparisonTable.of(metric, None, (None,) * len(columns), found, grouping=grouping)

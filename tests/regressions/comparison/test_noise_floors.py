@@ -44,7 +44,8 @@ def compared(project, **place):
 
 def floor_at(floors, what, versions=(0, 0), time=1e12):
     """The floor of one row at one place at a time, from all versions but two (ids)."""
-    return floors.floors([what], np.zeros(1, int), np.array([versions]), np.array([[time, time]]))[0]
+    without = floors.histories.coded(versions)[None]
+    return floors.floors([what], np.zeros(1, int), without, np.array([[time, time]]))[0]
 
 
 def floor_of(project):

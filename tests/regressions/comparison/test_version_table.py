@@ -206,14 +206,6 @@ def test_a_mean_of_times_alone_is_one_of_values(project):
     assert (table.geomean, table.rows[0].speeds) == ((2.0,), (0.5,))
 
 
-def test_only_the_runs_of_one_day_may_count(project):
-    later = START + timedelta(days=1)
-    make_runs([make_record(100.0), make_record(90.0, started_at=later)], project=project)
-    [only] = columns(project)
-    table = compare_columns(project, metric="tps", base=only, columns=[], day=later.date())
-    assert table.rows[0].base.values == (90.0,)
-
-
 @pytest.mark.parametrize(("value", "verdict"), [(100.0, "same"), (80.0, "worse")])
 def test_two_nights_of_one_version_are_held_against_the_noise_of_all(project, value, verdict):
     values = [100.0, 100.5, 99.5] * 8 + [value]

@@ -159,7 +159,7 @@ def test_values_are_compared_with_the_base(project):
     pools(project, sizes=("8M", "64M", "1G"))
     table = table_of(project, setting="pool", base="64M")
     [row] = table.rows
-    assert [point.value for point in table.sweep.others] == ["8M", "1G"]
+    assert [point.value for point in table.columns] == ["8M", "1G"]
     assert row.base.value == 200
     assert [one.ratio for one in row.comparisons] == [0.5, 1.5]
     assert [one.verdict for one in row.comparisons] == ["unknown", "unknown"]
@@ -203,7 +203,7 @@ def test_what_was_measured_under_other_conditions_has_no_verdict_and_adjusts_no_
         )
     table = table_of(project, setting="pool", base="8M")
     alike, other = table.rows[0].comparisons
-    assert [str(one) for one in table.sweep.others[1].differences] == ["log: x → y"]
+    assert [str(one) for one in table.columns[1].differences] == ["log: x → y"]
     assert (other.ratio, other.verdict, other.p) == (1, "unknown", None)
     # The smaller of two p would be doubled; more repeats of the table make it a little smaller instead.
     assert alike.verdict == "better"
@@ -214,16 +214,18 @@ def test_configurations_may_have_one_name_or_several(project):
     pools(project, sizes=("8M", "64M"))
     pools(project, sizes=("1G",), configuration="large")
     table = table_of(project)
-    assert [point.name for point in table.sweep.points] == ["8M", "64M", "1G"]
-    assert [point.differences for point in table.sweep.points] == [()] * 3
+    assert [point.name for point in (table.base, *table.columns)] == ["8M", "64M", "1G"]
+    assert [point.differences for point in table.columns] == [()] * 2
 
 
 def test_a_parameter_of_the_workload_joins_its_rows(project):
     for number, protocol in enumerate(("text", "binary"), 1):
         score = Reading("score", 10.0 * number, "ns/op", "lower")
         make_run(project=project, workload=f"b.select protocol={protocol} avgt", readings=(score,))
-    table = table_of(project, metric="score")
-    assert table.sweep.factor == Factor("parameter", "protocol")
+    subject = subjects(project)[0]
+    swept = find_sweep(project, subject).sweep
+    table = sweep_table(project, subject, swept, metric="score")
+    assert swept.factor == Factor("parameter", "protocol")
     [row] = table.rows
     assert (row.workload, row.unit, row.direction) == ("b.select avgt", "ns/op", "lower")
     assert (row.base.value, row.comparisons[0].ratio) == (20, 0.5)
@@ -233,8 +235,8 @@ def test_machines_can_be_what_varies(project):
     for number, name in enumerate(("a", "b"), 1):
         make_run(100.0 * number, project=project, hardware=name, environment={"cores": 2 * number})
     table = table_of(project, setting="fact:cores")
-    assert [point.name for point in table.sweep.points] == ["2", "4"]
-    assert [str(one) for one in table.sweep.points[1].differences] == ["hardware: a → b"]
+    assert [point.name for point in (table.base, *table.columns)] == ["2", "4"]
+    assert [str(one) for one in table.columns[0].differences] == ["hardware: a → b"]
     assert table.rows[0].comparisons[0].ratio == 2
 
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from django import forms
 
+from benchdash.regressions.comparison.branch_table import BranchGroup
 from benchdash.regressions.comparison.columns import Column
 from benchdash.results.baselines import MAX_REASON_LENGTH, Target
 from benchdash.results.models import Baseline, ServerVersion
-from benchdash.results.points import Point
 
 NOTHING: Final = "none"
 _GROUP: Final = "group"
@@ -24,7 +24,7 @@ class BaselineForm(forms.Form):
     reason = forms.CharField(max_length=MAX_REASON_LENGTH)
 
 
-def of_group(group: Point) -> str:
+def of_group(group: BranchGroup) -> str:
     return f"{_GROUP}.{group.version.pk}.{group.time.astimezone(UTC).date()}"
 
 

@@ -39,7 +39,7 @@ from benchdash.regressions.comparison.columns import (
 )
 from benchdash.regressions.comparison.comparability import Doubt, doubts
 from benchdash.regressions.comparison.default_columns import MATRIX_COLUMNS, PlaceNames, recent_use
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import Grouping, grouping_of
 
@@ -76,7 +76,7 @@ class ChosenMatrix:
     metric: str
     filters: Sequence[FilterChip]
     more_filters: Sequence[FilterChip]
-    read: Callable[[str, Sequence[str]], ComparisonTable | None]
+    read: Callable[[str, Sequence[str]], ComparisonTable[Column] | None]
     history: Callable[[str], str]
     picker: VersionPicker | None = None
     columns: ChosenColumns | None = None

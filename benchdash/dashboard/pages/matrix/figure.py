@@ -24,11 +24,11 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link
 from benchdash.dashboard.shell.switches import Switch, checks
 from benchdash.regressions.comparison import verdict_words
-from benchdash.regressions.comparison.columns import short_id
+from benchdash.regressions.comparison.columns import Column, short_id
 from benchdash.regressions.comparison.pair_words import column_summary
 from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import RelativeTo
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def whole_matrix(
 def _for_others(chosen: ChosenMatrix, view: MatrixPresentation) -> ChosenMatrix:
     """Leave ratios alone."""
 
-    def ratios(table: ComparisonTable | None) -> ComparisonTable | None:
+    def ratios(table: ComparisonTable[Column] | None) -> ComparisonTable[Column] | None:
         found = table and table_for_others(table, view.relative_to)
         return found if found and found.rows else None
 
@@ -154,6 +154,6 @@ def _summary(source: MatrixSource, relative_to: RelativeTo) -> str:
     return column_summary(source.table, -1, base.name, last.name)
 
 
-def _note(table: ComparisonTable) -> str:
+def _note(table: ComparisonTable[Column]) -> str:
     compared = (one for row in table.rows for one in row.comparisons if one)
     return verdict_words.note(compared, margin=table.margin)

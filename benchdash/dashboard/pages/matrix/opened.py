@@ -27,11 +27,12 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.regressions.comparison import latency
 from benchdash.regressions.comparison.columns import (
+    Column,
     are_versions_in_order,
     short_id,
 )
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.results import metrics
 from benchdash.results.readings import HIGHER
 
@@ -122,7 +123,7 @@ class _Drawing:
     history: Callable[[str], str]
     has_figures: bool
 
-    def row(self, workload: str, tables: Sequence[ComparisonTable]) -> OpenedRow:
+    def row(self, workload: str, tables: Sequence[ComparisonTable[Column]]) -> OpenedRow:
         """Draw what the tables have of a workload."""
         key, made, figures = self.ids[workload], [], None
         for number, table in enumerate(tables):
@@ -149,7 +150,7 @@ class _Drawing:
         ]
         return figures_table([(line, curve) for line, curve in found if curve])
 
-    def all(self, table: ComparisonTable, opened: Opened) -> Opened:
+    def all(self, table: ComparisonTable[Column], opened: Opened) -> Opened:
         """Draw all workloads at a glance, in the order of the table."""
         by_workload = [list(rows) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
         counted = [[row for row in rows if row.threads is not None] for rows in by_workload]

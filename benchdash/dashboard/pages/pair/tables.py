@@ -11,9 +11,11 @@ from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison.cells import Cell, RowKey
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_words import Claim
 from benchdash.regressions.comparison.rows import Row, have_two_directions, row_order
+from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.comparison.verdict_words import (
     change_of,
     note,
@@ -21,7 +23,6 @@ from benchdash.regressions.comparison.verdict_words import (
     settling,
 )
 from benchdash.regressions.comparison.verdicts import of_cell, of_row
-from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
 from benchdash.results.metrics import FAMILIES
@@ -123,7 +124,7 @@ class Glance:
     change and stand under ``fold``. ``more`` rows are left out.
     """
 
-    tables: Sequence[tuple[ComparisonTable, bool]]
+    tables: Sequence[tuple[ComparisonTable[Column], bool]]
     rows: Sequence[GlanceRow]
     totals: Sequence[Claim]
     more: int
@@ -178,7 +179,7 @@ class Rest:
         return bool(self.lines or self.folded)
 
 
-def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Glance:
+def glance(tables: Sequence[ComparisonTable[Column]], history: Link, *, most: int) -> Glance:
     """Put metrics beside each other; ``tables`` are those to show, the main one first."""
     by_key = [{line.key: line for line in _lines(table, history)} for table in tables]
     keys = sorted({key for lines in by_key for key in lines}, key=lambda key: _glance_rank(key, by_key))
@@ -196,7 +197,7 @@ def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Gl
 
 
 def panels(
-    tables: Sequence[ComparisonTable], history: Link, *, names: tuple[str, str], most: int
+    tables: Sequence[ComparisonTable[Column]], history: Link, *, names: tuple[str, str], most: int
 ) -> list[PairPanel]:
     keys = {(row.workload, row.threads) for table in tables for row in table.rows}
     if len(keys) == 1:
@@ -204,7 +205,7 @@ def panels(
     return [_panel(table, history, names, most) for table in tables]
 
 
-def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest:
+def rest(tables: Sequence[ComparisonTable[Column]], history: Link, *, most: int) -> Rest:
     lines = [line for table in tables for line in _lines(table, history)]
     lines.sort(
         key=lambda line: (line.rank[0], FAMILIES.index(metrics.family(line.metric)), line.metric, line.rank)
@@ -233,7 +234,7 @@ def _row_word(keys: Sequence[RowKey]) -> str:
     return "workload" if len({workload for workload, _ in keys}) == len(keys) else "row"
 
 
-def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
+def _lines(table: ComparisonTable[Column], history: Link) -> Iterator[PairLine]:
     is_mixed = have_two_directions(table.rows)
     for row in table.rows:
         cell = row.cells[0] or row.base
@@ -252,7 +253,7 @@ def _glance_rank(
     return 2 if is_shown else 3, 0.0, row_order(key)
 
 
-def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> PairPanel:
+def _panel(table: ComparisonTable[Column], history: Link, names: tuple[str, str], most: int) -> PairPanel:
     lines = sorted(_lines(table, history), key=lambda line: line.rank)
     shown, more = lines[:most], max(0, len(lines) - most)
     opened, folded = _parted(shown, [line.strength < 2 for line in shown])
@@ -268,7 +269,9 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
     return replace(_drawn_panel(table, opened, names), more=more, folded=inner, fold=fold)
 
 
-def _drawn_panel(table: ComparisonTable, lines: Sequence[PairLine], names: tuple[str, str]) -> PairPanel:
+def _drawn_panel(
+    table: ComparisonTable[Column], lines: Sequence[PairLine], names: tuple[str, str]
+) -> PairPanel:
     workloads = {line.row.workload for line in lines}
     is_curve = len(workloads) == 1 and all(line.row.threads is not None for line in lines)
     drawn = _drawn(
@@ -291,7 +294,9 @@ def _drawn_panel(table: ComparisonTable, lines: Sequence[PairLine], names: tuple
     )
 
 
-def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple[str, str]) -> PairPanel:
+def _panel_of_row(
+    tables: Sequence[ComparisonTable[Column]], history: Link, names: tuple[str, str]
+) -> PairPanel:
     """Draw all metrics together where there is one workload at one thread count."""
     lines = [line for table in tables for line in _lines(table, history)]
     drawn = _drawn((numbers.short_metric_name(line.metric), line) for line in lines)

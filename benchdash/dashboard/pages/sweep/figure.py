@@ -21,7 +21,8 @@ from benchdash.dashboard.compare.panels import (
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.sweeps.table import SweepTable
+from benchdash.regressions.comparison.table import ComparisonTable
+from benchdash.regressions.sweeps.conditions import SweepPoint
 from benchdash.regressions.sweeps.values import Value, are_numbers, positions
 
 _MAX_TICK_LENGTH: Final = 18
@@ -87,9 +88,10 @@ def _values_axis(lines: Sequence[VersionLine], swept: Sequence[Value], setting: 
 class SweepLook:
     """How the panels of a page are drawn. ``x`` is ``value`` or ``threads``; empty: as the values need it.
 
-    ``place`` is what all titles end with.
+    ``values`` are those of the setting in their order, a line each. ``place`` is what all titles end with.
     """
 
+    values: Sequence[Value]
     lines: Sequence[VersionLine]
     scale: ValueScale
     x: str
@@ -98,7 +100,7 @@ class SweepLook:
 
 
 def sweep_panels(
-    table: SweepTable, look: SweepLook, *, keys: Mapping[str, str], addresses: PanelAddresses
+    table: ComparisonTable[SweepPoint], look: SweepLook, *, keys: Mapping[str, str], addresses: PanelAddresses
 ) -> list[Panel]:
     """Return the panels by workload; ``keys`` are short names, and workloads without one get no panel.
 
@@ -114,11 +116,15 @@ def sweep_panels(
 
 
 def _panel(
-    table: SweepTable, rows: Sequence[Row], look: SweepLook, name: str, addresses: PanelAddresses
+    table: ComparisonTable[SweepPoint],
+    rows: Sequence[Row],
+    look: SweepLook,
+    name: str,
+    addresses: PanelAddresses,
 ) -> Panel:
     if not any(row.base for row in rows) and not look.scale.hides_values:
         look = replace(look, scale=replace(look.scale, relative_to=""))
-    _, spacing = positions([point.value for point in table.sweep.points])
+    _, spacing = positions(look.values)
     over_values = look.x == "value" or (len(rows) == 1 and spacing != "even")
     title = _title(rows, table.metric, look, over_values=over_values)
     figure = _figure(table, rows, look, addresses.series, over_values=over_values)
@@ -142,13 +148,18 @@ def _panel(
 
 
 def _figure(
-    table: SweepTable, rows: Sequence[Row], look: SweepLook, link: Callable[[int], str], *, over_values: bool
+    table: ComparisonTable[SweepPoint],
+    rows: Sequence[Row],
+    look: SweepLook,
+    link: Callable[[int], str],
+    *,
+    over_values: bool,
 ) -> Figure:
     if over_values:
         return against_values(
             rows,
             look.lines,
-            [point.value for point in table.sweep.points],
+            look.values,
             setting=look.setting,
             metric=table.metric,
             scale=look.scale,

@@ -27,12 +27,12 @@ from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import Switch, checks, switch
 from benchdash.regressions.comparison.relative import rows_for_others
 from benchdash.regressions.comparison.shown_units import rows_in_used_units
-from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
+from benchdash.regressions.comparison.table import ComparisonTable
+from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, SweepPoint, written
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
 from benchdash.regressions.sweeps.table import (
     Found,
-    SweepTable,
     find_sweep,
     metrics_of,
     sweep_table,
@@ -117,8 +117,8 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "title": found.chosen.factor.name if found.chosen else "",
         "whole_url": choice.address(request.path, workload="", threads="", **{"with": ""}),
     }
-    if table:
-        context |= _shown(request, page, asked, table)
+    if found.sweep and table:
+        context |= _shown(request, page, asked, found.sweep, table)
     return context
 
 
@@ -146,8 +146,10 @@ def _swept(project: Project, choice: SweepSelection, available: Sequence[Subject
     return subject, found
 
 
-def _shown(request: HttpRequest, page: ProjectPage, asked: _Asked, table: SweepTable) -> dict[str, Any]:
-    sweep, choice = table.sweep, asked.choice
+def _shown(
+    request: HttpRequest, page: ProjectPage, asked: _Asked, sweep: Sweep, table: ComparisonTable[SweepPoint]
+) -> dict[str, Any]:
+    choice = asked.choice
     lines = charts.lines(
         # A star marks what differs in more than the setting.
         [point.name + (_DIFFERS if point.differences else "") for point in sweep.points],
@@ -166,6 +168,7 @@ def _shown(request: HttpRequest, page: ProjectPage, asked: _Asked, table: SweepT
     base = next(line.name for line in lines if line.is_base)
     machines = asked.found.swept_on
     look = SweepLook(
+        values=[point.value for point in sweep.points],
         lines=lines,
         scale=ValueScale(base if choice.is_relative else "", is_log(choice.scale), hidden),
         x=choice.x or _usual_x(sweep),
@@ -207,7 +210,7 @@ def _usual_x(sweep: Sweep) -> str:
 
 
 def _filters(
-    asked: _Asked, measured: Mapping[str, int], metric: str, table: SweepTable | None
+    asked: _Asked, measured: Mapping[str, int], metric: str, table: ComparisonTable[SweepPoint] | None
 ) -> list[FilterChip]:
     choice, found = asked.choice, asked.found
     chosen, swept = found.chosen, found.sweep
@@ -265,14 +268,14 @@ def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
     ]
 
 
-def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
+def _query_of_api(asked: _Asked, table: ComparisonTable[SweepPoint], workload: str) -> str:
     """Return the query that asks the API for the same numbers of one workload."""
     choice = asked.choice
     parameters = [
         ("project", asked.project.slug),
         ("subject", asked.subject.id),
         ("setting", asked.found.chosen.factor.key if asked.found.chosen else ""),
-        ("base", table.sweep.base.name),
+        ("base", table.base.name),
         ("metric", table.metric),
         ("hardware", choice.hardware),
         ("workload", workload),
