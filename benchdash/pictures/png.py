@@ -19,7 +19,19 @@ _COLOURS: Final = 64
 _ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
 # The font of the drawing library knows no other signs.
 _IN_ASCII: Final = str.maketrans(
-    {wording.MINUS: "-", wording.NO_BREAK: " ", "–": "-", "—": "-", "µ": "u", "±": "+-", "…": "...", "×": "x"}
+    {
+        wording.MINUS: "-",
+        wording.NO_BREAK: " ",
+        "–": "-",
+        "—": "-",
+        "µ": "u",
+        "±": "+-",
+        "…": "...",
+        "×": "x",
+        "→": "->",
+        "▲": "",
+        "▼": "",
+    }
 )
 
 
@@ -113,15 +125,4 @@ def _fill(image: Image.Image, area: Area, factor: int) -> None:
 def _write(image: Image.Image, text: Text) -> None:
     font, words = _font(text.size * SCALE), in_ascii(text.text)
     x, y = text.place[0] * SCALE, text.place[1] * SCALE
-    if not text.is_upright:
-        ImageDraw.Draw(image).text((x, y), words, fill=text.colour, font=font, anchor=_ANCHORS[text.anchor])
-        return
-    length, room = round(font.getlength(words)), round(text.size * SCALE * 1.5)
-    if not length:
-        return
-    mask = Image.new("L", (length, room), 0)
-    ImageDraw.Draw(mask).text((0, text.size * SCALE), words, fill=255, font=font, anchor="ls")
-    turned = mask.rotate(90, expand=True)
-    before = {"start": length, "middle": length / 2, "end": 0}[text.anchor]
-    place = round(x - text.size * SCALE), round(y - before)
-    image.paste(ImageColor.getrgb(text.colour), place, turned)
+    ImageDraw.Draw(image).text((x, y), words, fill=text.colour, font=font, anchor=_ANCHORS[text.anchor])

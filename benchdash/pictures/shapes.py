@@ -42,14 +42,13 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text; ``place`` is on its baseline, ``is_upright``: it is read from bottom to top."""
+    """One line of text; ``place`` is on its baseline."""
 
     place: Place
     text: str
     colour: str
     size: int = 11
     anchor: Anchor = "start"
-    is_upright: bool = False
 
 
 Shape = Line | Dot | Area | Text

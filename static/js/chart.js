@@ -161,7 +161,7 @@ class Chart {
     return this.plot.clientWidth < NARROW;
   }
 
-  // In a small frame: upright words and a legend leave no room for the lines.
+  // In a small frame: a legend beside them leaves no room for the lines.
   get isShallow() {
     return this.isNarrow && this.plot.clientHeight < SHALLOW;
   }
@@ -197,10 +197,7 @@ class Chart {
       const below = this.isShallow ? { yref: "container", y: 0, yanchor: "bottom" } : { y: -0.2, yanchor: "top" };
       if (this.isNarrow) layout.legend = { ...layout.legend, orientation: "h", x: 0, ...below };
     }
-    if (this.isShallow) {
-      layout.annotations = layout.annotations?.filter((one) => !one.textangle);
-      if (layout.xaxis) layout.xaxis.tickangle = 0;
-    }
+    if (this.isShallow && layout.xaxis) layout.xaxis.tickangle = 0;
     return layout;
   }
 
@@ -228,6 +225,7 @@ class Chart {
     this.whole = this.ranges();
     await this.zoomAsAsked();
     this.nameEnds();
+    this.markFlag();
     this.showScale();
   }
 
@@ -354,6 +352,46 @@ class Chart {
     return this.figure.data.flatMap(({ x, meta }) => meta?.times?.filter((_, i) => at(x[i]) >= from && at(x[i]) <= to) ?? []);
   }
 
+  // --- flags: numbers above the chart, and a list with the same numbers beneath it ---
+
+  get flags() {
+    return document.getElementById(this.element.id.replace(/chart-(.*)$/, "$1-flags"));
+  }
+
+  step(by) {
+    const changes = [...this.flags.querySelectorAll("[data-change]")].toReversed();
+    const at = changes.findIndex((row) => row.matches(".is-chosen"));
+    const next = at < 0 ? changes.length - 1 : at + by;
+    if (changes[next]) this.chooseFlag(changes[next]);
+  }
+
+  chooseFlag(row) {
+    const changes = [...this.flags.querySelectorAll("[data-change]")];
+    for (const other of this.flags.querySelectorAll(".is-chosen")) other.classList.remove("is-chosen");
+    row.classList.add("is-chosen");
+    row.scrollIntoView({ block: "nearest" });
+    this.element.scrollIntoView({ block: "nearest" });
+    for (const button of this.flags.querySelectorAll("[data-step]")) {
+      const end = button.dataset.step < 0 ? changes.at(-1) : changes[0];
+      button.setAttribute("aria-disabled", String(row === end));
+    }
+    const said = this.flags.querySelector(".history-step");
+    if (said) said.textContent = row.dataset.change ? `${row.dataset.flag}: ${row.dataset.change}` : "";
+    this.markFlag();
+  }
+
+  // A thick frame around the number of the chosen row.
+  markFlag() {
+    const chosen = this.flags?.querySelector(".is-chosen")?.dataset.flag;
+    const change = {};
+    for (const [i, { name, borderwidth }] of (this.plot.layout.annotations ?? []).entries()) {
+      if (!name?.startsWith("flag-")) continue;
+      const width = name === `flag-${chosen}` ? 3 : 1;
+      if (width !== borderwidth) change[`annotations[${i}].borderwidth`] = width;
+    }
+    if (Object.keys(change).length) Plotly.relayout(this.plot, change);
+  }
+
   showScale() {
     const button = this.element.querySelector("[data-tool=scale]");
     if (!button) return;
@@ -378,7 +416,7 @@ class Chart {
     const notice = this.element.querySelector(".chart-notice")?.textContent.trim() ?? "";
     const layout = structuredClone(this.plot.layout);
     layout.title = { text: markupOf(title), x: 0.01, xanchor: "left", font: { size: 15 } };
-    layout.margin = { ...layout.margin, t: 44, b: (layout.margin?.b ?? 48) + (notice ? 24 : 0) };
+    layout.margin = { ...layout.margin, t: (layout.margin?.t ?? 12) + 32, b: (layout.margin?.b ?? 48) + (notice ? 24 : 0) };
     if (this.hasEndLabels) layout.annotations = [...(layout.annotations ?? []), ...endAnnotations(this.plot)];
     if (notice) {
       layout.annotations = [
@@ -500,7 +538,21 @@ function redrawAll() {
 
 // --- tools and keys ---
 
+function chartOf(flags) {
+  return [...charts.values()].find((chart) => chart.flags === flags);
+}
+
 function onClick(event) {
+  const step = event.target.closest("[data-step]");
+  if (step) chartOf(step.closest(".history-flags")).step(Number(step.dataset.step));
+  const flag = event.target.closest(".chart .annotation-text a");
+  const number = flag?.getAttributeNS("http://www.w3.org/1999/xlink", "href")?.match(/^#flag-(\d+)$/)?.[1];
+  const flagged = number && charts.get(flag.closest(".chart"));
+  const row = flagged?.flags?.querySelector(`[data-flag="${number}"]`);
+  if (row) {
+    event.preventDefault();
+    flagged.chooseFlag(row);
+  }
   const button = event.target.closest(".chart [data-tool]");
   const chart = button && charts.get(button.closest(".chart"));
   if (!chart) return;

@@ -34,7 +34,8 @@ _ROW: Final = 16
 _TICKS: Final = 5
 _EDGE: Final = 12
 _BETWEEN_LABELS: Final = 10
-_BETWEEN_CHANGES: Final = 6
+_FLAG_ROW: Final = 20.0
+_NARROW: Final = 440
 _MAX_TICK: Final = 140
 _MARGIN: Final = 0.06
 # The font of who looks at an SVG may be wider than that by which texts are measured here.
@@ -91,10 +92,14 @@ class _Drawing:
     def __init__(self, figure: Figure, wishes: PictureWishes) -> None:
         self.figure, self.wishes = figure, wishes
         self.traces = [one for one in figure["data"] if one.get("yaxis") != "y2"]
+        layout = figure["layout"]
+        narrow = layout.get("meta", {}).get("narrow") if wishes.width < _NARROW else None
+        labels = (narrow or layout).get("annotations", ())
+        self.above = [label for label in labels if label.get("y") == 1 and label.get("yref") == "paper"]
         self.shapes: list[Shape] = []
         self.left = self.top = self.right = self.bottom = 0.0
-        self.x = _horizontal(self.traces, figure["layout"])
-        self.y = _vertical(self.traces, figure["layout"])
+        self.x = _horizontal(self.traces, layout)
+        self.y = _vertical(self.traces, layout)
 
     def colour(self, text: str) -> str:
         return colour_of(text, self.wishes.theme)
@@ -111,7 +116,7 @@ class _Drawing:
             self.top += _ROW
             self._text((_EDGE, self.top), fitting(self.y.title, _SMALL, room), "var(--ink-2)")
         self._legend()
-        self.top += self._room_of_labels() + 12
+        self.top += self._room_of_flags() + 12
         widest = max((text_width(words, _SMALL) for _, words in self.y.ticks), default=0.0)
         self.left = _EDGE + min(widest, width * _MAX_LEFT) + 6
         self.right, self.bottom = width - _EDGE - 4, height - (2 + len(footer)) * _ROW + 4
@@ -123,7 +128,7 @@ class _Drawing:
         for trace in self.traces:
             self._bars(trace) if trace["type"] == "bar" else self._trace(trace)
         self._marks()
-        self._labels()
+        self._flags()
         for number, line in enumerate(reversed(footer)):
             words = fitting(line, _SMALL, room)
             self._text((_EDGE, height - 8 - number * _ROW), words, "var(--ink-2)")
@@ -173,35 +178,29 @@ class _Drawing:
             place = (self.left + self.right) / 2, self.bottom + 2 * _ROW - 1
             self._text(place, self.x.title, "var(--ink-2)", anchor="middle")
 
-    def _room_of_labels(self) -> float:
-        rows = {one["yshift"] for one in self._changes()}
-        return 14.0 * len(rows)
+    def _room_of_flags(self) -> float:
+        return _FLAG_ROW * len({label["yshift"] for label in self.above})
 
-    def _changes(self) -> list[Mapping[str, Any]]:
-        labels = self.figure["layout"].get("annotations", ())
-        return [one for one in labels if one.get("y") == 1 and one.get("yref") == "paper"]
-
-    def _labels(self) -> None:
-        """Write the changes above the plot, and what else happened upwards from the axis."""
+    def _flags(self) -> None:
+        """Write the flags above the plot, with the changes beside them where there is room."""
         taken: dict[float, list[tuple[float, float]]] = {}
-        for label in self._changes():
+        for label in self.above:
             part = self.x.part(label["x"])
             if part is None:
                 continue
-            words = _plain(label["text"])
-            length = text_width(words, _SMALL)
-            middle = self._at_x(part)
-            middle = min(max(middle, _EDGE + length / 2), self.wishes.width - _EDGE - length / 2)
-            if not _finds_room(taken.setdefault(label["yshift"], []), middle, length, _BETWEEN_CHANGES):
+            words, at = _plain(label["text"]), self._at_x(part) + label.get("xshift", 0)
+            length = text_width(words, _SMALL) + 6
+            start = at - length if label["xanchor"] == "right" else at
+            row = taken.setdefault(label["yshift"], [])
+            if start < 0 or not _finds_room(row, start + length / 2, length, 0):
                 continue
-            place = middle, self.top - 4 - label["yshift"]
-            self._text(place, words, label["font"]["color"], anchor="middle")
-        for label in self.figure["layout"].get("annotations", ()):
-            if label.get("textangle") and (part := self.x.part(label["x"])) is not None:
-                right = label["xanchor"] == "left"
-                place = self._at_x(part) + (12 if right else -4), self.bottom - 12
-                words = fitting(_plain(label["text"]), _SMALL, self.bottom - self.top - 16)
-                self._text(place, words, label["font"]["color"], is_upright=True)
+            y = self.top - 6 - label["yshift"]
+            if "bgcolor" in label:
+                low, high, end = y + 4, y - 12, start + length
+                corners = [(start, low), (end, low), (end, high), (start, high)]
+                self.shapes.append(Area(corners, self.colour(label["bgcolor"])))
+                self._line([*corners, corners[0]], label["bordercolor"])
+            self._text((start + length / 2, y), words, label["font"]["color"], anchor="middle")
 
     # --- ink --------------------------------------------------------------------------------------------
 
@@ -321,10 +320,8 @@ class _Drawing:
         colour: str,
         size: int = _SMALL,
         anchor: Anchor = "start",
-        *,
-        is_upright: bool = False,
     ) -> None:
-        self.shapes.append(Text(place, text, self.colour(colour), size, anchor, is_upright))
+        self.shapes.append(Text(place, text, self.colour(colour), size, anchor))
 
 
 # --- axes -------------------------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ def chart(
     name: str | int,
     *,
     title: str = "",
+    words: str = "",
     height: int = 360,
     table: str = "",
     csv: str = "",
@@ -102,16 +103,17 @@ def chart(
 ) -> dict[str, Any]:
     """Show a figure with its tools; its page includes ``dashboard/_chart_scripts.html`` in the block scripts.
 
-    ``name`` is unique on the page; ``title`` says what and where; ``table`` is the id of the table that says
-    the same; ``csv`` is an address of its numbers where a cell of it says more than one; ``link`` is the
-    address of the large chart; ``share`` is that which hands it out for other pages; ``scale`` names the
-    query parameter that keeps ``log`` or ``linear`` of the vertical axis; ``small`` is for small multiples,
-    whose title leads to the large chart.
+    ``name`` is unique on the page; ``title`` says what and where, ``words`` more for who does not see it;
+    ``table`` is the id of the table that says the same; ``csv`` is an address of its numbers where a cell of
+    it says more than one; ``link`` is the address of the large chart; ``share`` is that which hands it out
+    for other pages; ``scale`` names the query parameter that keeps ``log`` or ``linear`` of the vertical
+    axis; ``small`` is for small multiples, whose title leads to the large chart.
     """
     return {
         "json": figure_json(figure),
         "name": name,
         "title": title,
+        "words": words or title,
         "height": height,
         "table": table,
         "csv": csv,

@@ -1,7 +1,7 @@
 """The chart that an address embeds: the first one of a page, as that page draws it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC
@@ -38,11 +38,15 @@ CHARTS: Final = {"history": _first_of_history, "compare": _first_of_compare}
 
 @dataclass(frozen=True)
 class ShownChart:
-    """A figure without links, its title, and the whole address of the page that has it with its table."""
+    """A figure without links, its title, and the whole address of the page that has it with its table.
+
+    ``notes`` are what its flags stand for, newest first.
+    """
 
     title: str
     figure: Figure
     url: str
+    notes: Sequence[str] = ()
 
 
 def shown_chart(request: HttpRequest, page: ProjectPage, name: str, query: str) -> ShownChart:
@@ -58,7 +62,9 @@ def shown_chart(request: HttpRequest, page: ProjectPage, name: str, query: str) 
     if chart is None:
         sentence = "What this address names was not measured, or is not here any more."
         raise NothingToShow(404, sentence, "not measured")
-    return ShownChart(chart.title, _without_links(chart.figure), f"{page_url(name, page.project)}?{query}")
+    notes = [f"{flag.text} {flag.words}" for flag in getattr(chart, "listed", ())]
+    url = f"{page_url(name, page.project)}?{query}"
+    return ShownChart(chart.title, _without_links(chart.figure), url, notes)
 
 
 def query_of_page(query: QueryDict) -> str:

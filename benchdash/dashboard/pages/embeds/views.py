@@ -36,6 +36,9 @@ WIDTHS: Final = (240, 800, 1200)
 """The least, the usual and the largest width of a picture, in points."""
 HEIGHTS: Final = (160, 400, 800)
 
+# A picture has a note for each of so many points beyond these.
+_HEIGHT_OF_CHART: Final = 240
+_HEIGHT_OF_NOTE: Final = 32
 _SVG: Final = "image/svg+xml"
 _View = Callable[..., HttpResponse]
 
@@ -104,6 +107,8 @@ def _picture(request: HttpRequest, slug: str, chart: str) -> tuple[Drawing, int]
     footer = [f"{name}, {timezone.now():%Y-%m-%d}, {host}"]
     if page.project.notice:
         footer.insert(0, page.project.notice)
+    notes = shown.notes[: max(wishes.height - _HEIGHT_OF_CHART, 0) // _HEIGHT_OF_NOTE]
+    footer = [*notes, *footer]
     return picture_of(shown.figure, wishes, title=shown.title, footer=footer), 200
 
 

@@ -1,7 +1,6 @@
 """Series against versions or against time, with what happened to them."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import isnan, nan
@@ -10,11 +9,17 @@ from typing import Any, Final
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure, plain, shortened, token
-from benchdash.dashboard.pages.history.histories import HistoryLine, VersionsAxis, version_words
+from benchdash.dashboard.pages.history.flags import Flag, flags_of
+from benchdash.dashboard.pages.history.histories import (
+    HistoryLine,
+    HistoryLook,
+    Position,
+    iso,
+    version_words,
+)
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.headlines import change_words
-from benchdash.regressions.models import ChangePoint
-from benchdash.results.models import Annotation, Series
+from benchdash.results.models import Series
 from benchdash.results.points import Point
 from benchdash.results.thinning import thinned
 
@@ -30,65 +35,25 @@ _TICK_ROOM: Final = 0.9
 # The levels around a change are drawn over this many groups, or this part of the axis.
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
-# Labels of changes nearer to each other than this part of the axis stand above each other.
-_LABEL_PART: Final = 0.2
-_LABEL_PART_OF_NARROW: Final = 0.5
-# More names of switched settings than this would hide the lines, and nearer ones each other.
-_SWITCHES_NAMED: Final = 12
-_SWITCH_PART: Final = 0.02
-_MARKS_NAMED: Final = 12
-_LABEL_ROWS: Final = 3
-_LABEL_HEIGHT: Final = 14
+# The parts of the axis over which a flag with its change reaches, and one that is a number alone; those on a
+# narrow screen, where all are.
+_FLAG_PARTS: Final = (0.13, 0.03)
+_FLAG_PARTS_OF_NARROW: Final = (0.14, 0.09)
+_FLAG_ROWS: Final = 3
+_FLAG_HEIGHT: Final = 20
 _MAX_LABEL: Final = 20
 _MAX_PER_CENT: Final = 300.0
-
-# A number on an axis of versions, a time as text on an axis of time.
-Position = int | str
-
-
-@dataclass(frozen=True)
-class HistoryLook:
-    """How histories are drawn. ``axis`` is None for times.
-
-    ``bases`` are what is 100 %, by series; None: values are drawn as they are.
-    """
-
-    axis: VersionsAxis | None
-    log: bool = False
-    bases: Mapping[Series, float] | None = None
-
-    @property
-    def relative(self) -> bool:
-        return self.bases is not None
-
-    def place(self, line: HistoryLine, point: Point) -> Position:
-        """Return the place of a point's shapes and annotations."""
-        return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
-
-    def at(self, place: Position) -> str:
-        """Return the place of a point's trace."""
-        return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
-
-    def x(self, line: HistoryLine, point: Point) -> str:
-        return self.at(self.place(line, point))
-
-    def factor(self, line: HistoryLine) -> float:
-        """Return the factor of the values of a line."""
-        base = (self.bases or {}).get(line.series)
-        return 100 / base if base else 1.0
-
-
-@dataclass(frozen=True)
-class HistoryAddresses:
-    """The links of points and changes."""
-
-    run: Callable[[int], str]
-    incident: Callable[[int], str]
+# The width of a letter of a flag, and of what is around its text.
+_LETTER: Final = 7
+_FLAG_PADDING: Final = 10
+_MAX_WORDS: Final = 8
+# More dotted lines than this would hide those of histories.
+_MAX_DOTTED: Final = 20
 
 
 def line_colours(series: Sequence[Series]) -> list[str]:
     """Return a ramp for release lines or thread counts of one thing, else colours that only differ."""
-    if len(series) > 1 and (_differ_only_in(series, "line") or _differ_only_in(series, "threads")):
+    if len(series) > 1 and (differ_only_in(series, "line") or differ_only_in(series, "threads")):
         return common.ordered_colours(len(series))
     return [common.unordered_colour(index) for index in range(len(series))]
 
@@ -104,53 +69,47 @@ def history_figure(
     lines: Sequence[HistoryLine],
     names: Sequence[str],
     look: HistoryLook,
-    addresses: HistoryAddresses,
-    written: Sequence[Annotation] = (),
+    run_url: Callable[[int], str],
+    flags: Sequence[Flag] = (),
     *,
     with_times: bool = False,
 ) -> Figure:
-    """Draw one chart of series of one metric; ``names`` are those of the lines.
+    """Draw one chart of series of one metric; ``names`` are those of the lines, ``flags`` what happened.
 
-    ``written`` are annotations. ``with_times``: points carry their times, by which chart.js tells the groups
+    ``with_times``: points carry their times, by which chart.js tells the groups
     in view.
     """
     colours = line_colours([line.series for line in lines])
     data: list[dict[str, Any]] = [*_joined(lines, look, look.x)]
     for line, name, colour in zip(lines, names, colours, strict=True):
-        data += _traces(line, name, colour, look, addresses, with_times=with_times)
-    switched = _switched(lines, look)
-    if switched:
-        data.append(_switches(switched, look))
-    marks = _marks(written, lines, look)
-    if marks:
-        data.append(_written(marks, look))
-    changes = _changes(lines, look)
-    name_of = dict(zip([line.series.pk for line in lines], names, strict=True)) if len(lines) > 1 else {}
-    switch_names = _switch_names(switched, lines, look)
-    mark_names = _mark_names(marks, lines, look)
+        data += _traces(line, name, colour, look, run_url, with_times=with_times)
+    data += _on_axis(flags, look)
 
-    def labelled(apart: float) -> dict[str, Any]:
-        rows = _label_rows(changes, lines, look, apart=apart)
-        labels = [_label(place, row, changes[place], name_of, addresses) for place, row in rows.items()]
-        top = 12 + _LABEL_HEIGHT * (max(rows.values(), default=-1) + 1)
-        margin = {"l": 64, "r": 16, "t": top, "b": 48}
-        for label in labels:
-            label["xanchor"] = _anchor(_part_of_axis(label["x"], lines, look), apart)
-        return {"margin": margin, "annotations": [*labels, *switch_names, *mark_names]}
+    def flagged(parts: tuple[float, float], *, with_changes: bool) -> dict[str, Any]:
+        labels, rows = [], 0
+        for flag, row, is_at_end in _flag_rows(flags, lines, look, parts):
+            labels.append(_flag(flag, row, is_at_end=is_at_end))
+            labels += _change_of(flag, row, is_at_end=is_at_end) if with_changes else []
+            rows = max(rows, row + 1)
+        return {"margin": {"l": 64, "r": 16, "t": 12 + _FLAG_HEIGHT * rows, "b": 36}, "annotations": labels}
 
     layout = common.base_layout(
         lines=len(lines),
-        xaxis={**_x_axis(lines, look), **_ticks(changes, lines, look, _MAX_TICKS)},
+        xaxis={**_x_axis(lines, look), **_ticks(flags, lines, look, _MAX_TICKS)},
         yaxis=_y_axis(lines, look),
         # An axis for the marks along the horizontal one; it has no ticks of its own.
         yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
-        shapes=[*_change_lines(changes), *_levels(lines, colours, look), *_spans(marks)],
-        **labelled(_LABEL_PART),
+        shapes=[*_flag_lines(flags), *_levels(lines, colours, look), *_spans(flags)],
+        **flagged(_FLAG_PARTS, with_changes=True),
     )
+    if differ_only_in([line.series for line in lines], "line"):
+        # Names at the ends would stand in the order of values, and where no line ends.
+        layout["showlegend"] = len(lines) > 1
+        layout["meta"]["end_labels"] = False
     # On a narrow screen fewer labels have room: chart.js takes these.
-    layout["meta"]["few_ticks"] = _ticks(changes, lines, look, _MAX_TICKS_OF_NARROW)
-    if changes:
-        layout["meta"]["narrow"] = labelled(_LABEL_PART_OF_NARROW)
+    layout["meta"]["few_ticks"] = _ticks(flags, lines, look, _MAX_TICKS_OF_NARROW)
+    if flags:
+        layout["meta"]["narrow"] = flagged(_FLAG_PARTS_OF_NARROW, with_changes=False)
     return common.figure(data, layout)
 
 
@@ -159,7 +118,7 @@ def _traces(
     name: str,
     colour: str,
     look: HistoryLook,
-    addresses: HistoryAddresses,
+    run_url: Callable[[int], str],
     *,
     with_times: bool,
 ) -> Iterable[dict[str, Any]]:
@@ -172,7 +131,7 @@ def _traces(
             [_drawn(point.value * factor) for point in points],
             colour=colour,
             hover=["" if isnan(point.value) else f"{_hover(line, point, look)}{after}" for point in points],
-            links=[addresses.run(point.run_id) for point in points],
+            links=[run_url(point.run_id) for point in points],
             **parts,
         )
         if with_times:
@@ -216,7 +175,7 @@ def _joined(
     """
     if len(lines) < 2 or any(len(line.points) > 1 for line in lines):
         return
-    if not _differ_only_in([line.series for line in lines], "line"):
+    if not differ_only_in([line.series for line in lines], "line"):
         return
     placed = [(line, point) for line in lines for point in line.points]
     yield {
@@ -269,157 +228,69 @@ def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
     return f"{version}<br>{value}<br>{numbers.exact_time(point.time.astimezone(UTC))}"
 
 
-def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, list[str]]:
-    """By its place on the axis: what changed there, each in words."""
-    texts: dict[Position, dict[str, None]] = defaultdict(dict)
-    for line in lines:
-        for index, found in line.switches.items():
-            words = [str(one) for one in found] or ["configuration or environment changed"]
-            texts[look.place(line, line.points[index])].update(dict.fromkeys(words))
-    return {place: list(texts[place]) for place in _in_order(texts, lines, look)}
+def _on_axis(flags: Iterable[Flag], look: HistoryLook) -> Iterable[dict[str, Any]]:
+    """Mark on the axis what people and settings did; a hover says what."""
+    switched = [flag for flag in flags if flag.switches]
+    if switched:
+        texts = [_hover_of(flag, "settings changed", flag.switches) for flag in switched]
+        yield _marks(switched, texts, look, "settings changed", "triangle-up", "ink-2")
+    written = [flag for flag in flags if flag.annotations]
+    if written:
+        texts = [
+            _hover_of(flag, "annotation", [f"{one.at:%Y-%m-%d}: {one.text}" for one in flag.annotations])
+            for flag in written
+        ]
+        yield _marks(written, texts, look, "annotations", "diamond", "accent")
 
 
-def _switches(switched: Mapping[Position, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
-    """Draw a triangle on the axis wherever configuration or environment changed; its hover says what."""
+def _marks(
+    flags: Sequence[Flag], texts: Sequence[str], look: HistoryLook, name: str, symbol: str, colour: str
+) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "settings changed",
-        "x": [look.at(place) for place in switched],
+        "name": name,
+        "x": [look.at(flag.place) for flag in flags],
         # Above the line of the axis, which is drawn over it.
-        "y": [0.012] * len(switched),
+        "y": [0.012] * len(flags),
         "yaxis": "y2",
-        "marker": {"symbol": "triangle-up", "size": 10, "color": token("ink-2")},
-        "text": [_switch_text(words) for words in switched.values()],
+        "marker": {"symbol": symbol, "size": 10, "color": token(colour)},
+        "text": texts,
         "hovertemplate": "%{text}<extra></extra>",
         "cliponaxis": False,
         "showlegend": False,
     }
 
 
-def _switch_names(
-    switched: Mapping[Position, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
-) -> list[dict[str, Any]]:
-    """Return the names of switches, upwards from their triangles; hovers and table say those of many."""
-    if len(switched) > _SWITCHES_NAMED:
-        return []
-    named = []
-    last = -1.0
-    for place, words in switched.items():
-        part = _part_of_axis(place, lines, look)
-        if part - last < _SWITCH_PART:
-            continue
-        last = part
-        more = f" +{len(words) - 1}" if len(words) > 1 else ""
-        named.append(_upright(place, plain(shortened(words[0], 34)) + more))
-    return named
+def _hover_of(flag: Flag, what: str, words: Sequence[str]) -> str:
+    shown = [plain(shortened(word, 80)) for word in words[:_MAX_WORDS]]
+    more = [f"and {len(words) - _MAX_WORDS} more"] if len(words) > _MAX_WORDS else []
+    return "<br>".join([f"<b>{flag.number}: {what}</b>", *shown, *more])
 
 
-def _upright(place: Position, text: str) -> dict[str, Any]:
-    return {
-        "x": place,
-        "y": 0.03,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "xanchor": "right",
-        "textangle": -90,
-        "showarrow": False,
-        "font": {"size": 11, "color": token("ink-2")},
-        "text": text,
-    }
-
-
-def _switch_text(words: Sequence[str]) -> str:
-    shown = [plain(shortened(word, 80)) for word in words[:8]]
-    more = [f"and {len(words) - 8} more"] if len(words) > 8 else []
-    return "<br>".join(["<b>Settings changed</b>", *shown, *more])
-
-
-@dataclass(frozen=True)
-class _Mark:
-    """An annotation at its place on the axis: from the first group that it concerns to the last."""
-
-    start: Position
-    end: Position
-    words: str
-
-
-def _marks(written: Iterable[Annotation], lines: Sequence[HistoryLine], look: HistoryLook) -> list[_Mark]:
-    """Place annotations. Against versions one stands at the first group after it, or at the last."""
-    marks = []
-    groups = sorted((point.time, look.place(line, point)) for line in lines for point in line.points)
-    for one in written:
-        words = f"{one.at:%Y-%m-%d}: {one.text}"
-        if look.axis is None:
-            marks.append(_Mark(_iso(one.at), _iso(one.until or one.at), words))
-        elif groups:
-            after = [place for time, place in groups if time >= one.at]
-            within = [place for time, place in groups if one.at <= time <= (one.until or one.at)]
-            start = after[0] if after else groups[-1][1]
-            marks.append(_Mark(start, within[-1] if within else start, words))
-    return marks
-
-
-def _written(marks: Sequence[_Mark], look: HistoryLook) -> dict[str, Any]:
-    """Draw a diamond on the axis for each annotation; its hover says it whole."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "annotations",
-        "x": [look.at(mark.start) for mark in marks],
-        "y": [0.012] * len(marks),
-        "yaxis": "y2",
-        "marker": {"symbol": "diamond", "size": 10, "color": token("accent")},
-        "text": [f"<b>Annotation</b><br>{plain(shortened(mark.words, 160))}" for mark in marks],
-        "hovertemplate": "%{text}<extra></extra>",
-        "cliponaxis": False,
-        "showlegend": False,
-    }
-
-
-def _spans(marks: Iterable[_Mark]) -> list[dict[str, Any]]:
+def _spans(flags: Iterable[Flag]) -> list[dict[str, Any]]:
     """Draw a pale ground behind each annotated span."""
     ground = {"type": "rect", "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
     look = {"fillcolor": token("accent"), "opacity": 0.08, "line": {"width": 0}}
-    return [{**ground, "x0": mark.start, "x1": mark.end, **look} for mark in marks if mark.start != mark.end]
+    return [{**ground, "x0": flag.place, "x1": flag.end, **look} for flag in flags if flag.place != flag.end]
 
 
-def _mark_names(
-    marks: Sequence[_Mark], lines: Sequence[HistoryLine], look: HistoryLook
-) -> list[dict[str, Any]]:
-    """Return the words of annotations, upwards from their diamonds; hovers and table say those of many."""
-    named: list[dict[str, Any]] = []
-    parts: list[float] = []
-    for mark in marks:
-        part = _part_of_axis(mark.start, lines, look)
-        if len(named) < _MARKS_NAMED and all(abs(part - other) >= _SWITCH_PART for other in parts):
-            parts.append(part)
-            name = _upright(mark.start, plain(shortened(mark.words.partition(": ")[2], 34)))
-            named.append({**name, "xanchor": "left", "font": {"size": 11, "color": token("accent")}})
-    return named
-
-
-_Changes = Mapping[Position, Sequence[ChangePoint]]
-
-
-def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
-    """Return the change points by their place on the axis, in its order."""
-    changes: dict[Position, list[ChangePoint]] = defaultdict(list)
-    for line in lines:
-        for index, shift in line.shifts.items():
-            changes[look.place(line, line.points[index])].append(shift)
-    return {place: changes[place] for place in _in_order(changes, lines, look)}
-
-
-def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
-    """Draw a vertical line at each place: solid where a change is confirmed, else dotted."""
+def _flag_lines(flags: Sequence[Flag]) -> list[dict[str, Any]]:
+    """Draw a vertical line at each flag: solid where a change is confirmed, else dotted."""
     ends = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
     lines = []
-    for place, shifts in changes.items():
-        dash = "solid" if _is_confirmed(shifts) else "dot"
-        line = {"color": _change_colour(shifts), "width": 1.5, "dash": dash}
-        lines.append({"type": "line", "x0": place, "x1": place, **ends, "line": line})
+    for flag in flags:
+        if flag.changes or len(flags) <= _MAX_DOTTED:
+            dash, width = "solid" if flag.is_confirmed else "dot", 1.5 if flag.changes else 1
+            line = {"color": _colour(flag), "width": width, "dash": dash}
+            lines.append({"type": "line", "x0": flag.place, "x1": flag.place, **ends, "line": line})
     return lines
+
+
+def _colour(flag: Flag) -> str:
+    if flag.changes:
+        return token(f"{flag.tone}-ink")
+    return token("accent" if flag.annotations else "ink-2")
 
 
 def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryLook) -> list[dict[str, Any]]:
@@ -442,36 +313,28 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
     return levels
 
 
-def _label_rows(
-    changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook, *, apart: float
-) -> dict[Position, int]:
-    """Return the row of each change's label above the plot; where room is short, weightier changes win.
+def _flag_rows(
+    flags: Sequence[Flag], lines: Sequence[HistoryLine], look: HistoryLook, parts: tuple[float, float]
+) -> Iterable[tuple[Flag, int, bool]]:
+    """Return the row above the plot of each flag, and whether it reaches to the left, as there is an end.
 
-    Labels of a row are this part of the axis apart.
+    Where room is short, weightier ones win; ``parts`` are the parts of the axis that they take.
     """
-    taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
-    rows = {}
-    for place in _by_weight(changes):
-        part = _part_of_axis(place, lines, look)
+    taken: list[list[tuple[float, float]]] = [[] for _ in range(_FLAG_ROWS)]
+    for flag in _by_weight(flags):
+        part, width = _part_of_axis(flag.place, lines, look), parts[0 if flag.changes else 1]
+        is_at_end = part + width > 1
+        start, end = (part - width, part) if is_at_end else (part, part + width)
         for row, others in enumerate(taken):
-            if all(abs(part - other) >= apart for other in others):
-                others.append(part)
-                rows[place] = row
+            if all(end <= other_start or start >= other_end for other_start, other_end in others):
+                others.append((start, end))
+                yield flag, row, is_at_end
                 break
-    return rows
 
 
-def _by_weight(changes: _Changes) -> list[Position]:
-    """Return the places of changes, confirmed and large ones first."""
-
-    def weight(place: Position) -> tuple[bool, float]:
-        return _is_confirmed(changes[place]), _largest(changes[place]).size
-
-    return sorted(changes, key=weight, reverse=True)
-
-
-def _in_order(places: Iterable[Position], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Position]:
-    return sorted(places, key=lambda place: _part_of_axis(place, lines, look))
+def _by_weight(flags: Iterable[Flag]) -> list[Flag]:
+    """Return flags, confirmed and large changes first."""
+    return sorted(flags, key=lambda flag: flag.weight, reverse=True)
 
 
 def _part_of_axis(place: Position, lines: Sequence[HistoryLine], look: HistoryLook) -> float:
@@ -483,50 +346,43 @@ def _part_of_axis(place: Position, lines: Sequence[HistoryLine], look: HistoryLo
     return place / max(len(look.axis or ()) - 1, 1)
 
 
-def _anchor(part: float, apart: float) -> str:
-    """Return where a label is held, so that it does not reach beyond an end of the axis."""
-    if part < apart / 2:
-        return "left"
-    return "right" if part > 1 - apart / 2 else "center"
-
-
-def _label(
-    place: Position,
-    row: int,
-    shifts: Sequence[ChangePoint],
-    name_of: Mapping[int, str],
-    addresses: HistoryAddresses,
-) -> dict[str, Any]:
-    """Label the largest change at a place, under the name of its line, with a link to its incident."""
-    largest = _largest(shifts)
-    name = name_of.get(largest.series_id, "")
-    text = plain(f"{shortened(name, _MAX_LABEL)}: " if name else "") + change_words(largest)
-    if largest.incident_id:
-        text = f'<a href="{addresses.incident(largest.incident_id)}" target="_self">{text}</a>'
-    if len(shifts) > 1:
-        text += f" +{len(shifts) - 1}"
+def _flag(flag: Flag, row: int, *, is_at_end: bool) -> dict[str, Any]:
+    """Draw the number of a flag, which leads to its row in the list: filled where a change is confirmed."""
+    colour = _colour(flag)
+    ground, ink = (colour, token("surface")) if flag.is_confirmed else (token("surface"), colour)
     return {
-        "text": text,
-        "x": place,
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "yshift": row * _LABEL_HEIGHT - 2,
-        "showarrow": False,
-        "font": {"size": 11, "color": _change_colour(shifts)},
+        "name": f"flag-{flag.number}",
+        "text": f'<a href="#flag-{flag.number}" target="_self">{flag.text}</a>',
+        "bgcolor": ground,
+        "bordercolor": colour,
+        "borderwidth": 1,
+        "borderpad": 2,
+        "xanchor": "right" if is_at_end else "left",
+        **_above_the_plot(flag, row),
+        "font": {"size": 11, "color": ink},
     }
 
 
-def _change_colour(shifts: Sequence[ChangePoint]) -> str:
-    return token("worse-ink" if _largest(shifts).is_regression else "better-ink")
+def _change_of(flag: Flag, row: int, *, is_at_end: bool) -> list[dict[str, Any]]:
+    """Write the change beside a flag; none beside one of another kind."""
+    if flag.largest is None:
+        return []
+    more = f" +{len(flag.changes) - 1}" if len(flag.changes) > 1 else ""
+    beside = _FLAG_PADDING + len(flag.text) * _LETTER
+    return [
+        {
+            "text": change_words(flag.largest) + more,
+            "xanchor": "right" if is_at_end else "left",
+            "xshift": -beside if is_at_end else beside,
+            **_above_the_plot(flag, row),
+            "font": {"size": 11, "color": _colour(flag)},
+        }
+    ]
 
 
-def _largest(shifts: Sequence[ChangePoint]) -> ChangePoint:
-    return max(shifts, key=lambda shift: shift.size)
-
-
-def _is_confirmed(shifts: Iterable[ChangePoint]) -> bool:
-    return any(shift.state == ChangePoint.State.CONFIRMED for shift in shifts)
+def _above_the_plot(flag: Flag, row: int) -> dict[str, Any]:
+    place = {"x": flag.place, "y": 1, "yref": "paper", "yanchor": "bottom"}
+    return {**place, "yshift": row * _FLAG_HEIGHT, "showarrow": False}
 
 
 def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
@@ -537,10 +393,13 @@ def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     return {**axis, "nticks": _MAX_TICKS, "range": [-0.5, len(look.axis) - 0.5]}
 
 
-def _ticks(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook, most: int) -> dict[str, Any]:
+def _ticks(
+    flags: Sequence[Flag], lines: Sequence[HistoryLine], look: HistoryLook, most: int
+) -> dict[str, Any]:
     """Return the labels of the axis: at changes, the weightiest of near ones, and evenly between them."""
     parts: dict[Position, float] = {}
-    for place in [*_by_weight(changes), *_even_places(lines, look, most)]:
+    weighty = [flag.place for flag in _by_weight(flags) if flag.changes]
+    for place in [*weighty, *_even_places(lines, look, most)]:
         part = _part_of_axis(place, lines, look)
         if all(abs(part - other) >= _TICK_ROOM / most for other in parts.values()):
             parts[place] = part
@@ -555,7 +414,7 @@ def _even_places(lines: Sequence[HistoryLine], look: HistoryLook, most: int) -> 
         return list(range(0, len(look.axis), max(len(look.axis) // steps, 1)))
     times = [point.time for line in lines for point in line.all_points]
     first, last = min(times), max(times)
-    return [_iso(first + (last - first) * number / steps) for number in range(steps + 1)]
+    return [iso(first + (last - first) * number / steps) for number in range(steps + 1)]
 
 
 def _tick_texts(ticks: Sequence[Position], look: HistoryLook) -> list[str]:
@@ -573,11 +432,7 @@ def _tick_texts(ticks: Sequence[Position], look: HistoryLook) -> list[str]:
 def _time_range(first: datetime, last: datetime) -> list[str]:
     """Add a little room at both ends; Plotly's own would make room for the labels of changes."""
     room = (last - first) * 0.02 or timedelta(hours=12)
-    return [_iso(first - room), _iso(last + room)]
-
-
-def _iso(time: datetime) -> str:
-    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+    return [iso(first - room), iso(last + room)]
 
 
 def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
@@ -641,7 +496,7 @@ def small_figure(
             "nticks": 4,
             **({"range": list(shared.y), "autorange": False} if shared.y and not look.log else {}),
         },
-        shapes=_change_lines(_changes(lines, look)),
+        shapes=_flag_lines([flag for flag in flags_of(lines, look) if flag.changes]),
     )
     return common.figure([trace for trace in data if trace], layout)
 
@@ -739,7 +594,7 @@ def _scaled_low(point: Point, factor: float, look: HistoryLook) -> float | None:
     return _drawn(point.low * factor)
 
 
-def _differ_only_in(series: Sequence[Series], field: str) -> bool:
+def differ_only_in(series: Sequence[Series], field: str) -> bool:
     others = [name for name in Series.IDENTITY if name != field]
     # The id of what is a row of its own.
     columns = [f"{name}_id" if hasattr(Series, f"{name}_id") else name for name in others]

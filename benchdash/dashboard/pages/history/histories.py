@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
 from math import isnan
@@ -13,6 +14,7 @@ from typing import Final
 import numpy as np
 from django.db.models import Q
 
+from benchdash.dashboard.charts.common import plain
 from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
@@ -364,6 +366,47 @@ def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
     return VersionsAxis(labels, lambda series, point: places[key(series, point)])
 
 
+# A number on an axis of versions, a time as text on an axis of time.
+Position = int | str
+
+
+@dataclass(frozen=True)
+class HistoryLook:
+    """How histories are drawn. ``axis`` is None for times.
+
+    ``bases`` are what is 100 %, by series; None: values are drawn as they are.
+    """
+
+    axis: VersionsAxis | None
+    log: bool = False
+    bases: Mapping[Series, float] | None = None
+
+    @property
+    def relative(self) -> bool:
+        return self.bases is not None
+
+    def place(self, line: HistoryLine, point: Point) -> Position:
+        """Return the place of a point's shapes and annotations."""
+        return iso(point.time) if self.axis is None else self.axis.place(line.series, point)
+
+    def at(self, place: Position) -> str:
+        """Return the place of a point's trace."""
+        return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
+
+    def x(self, line: HistoryLine, point: Point) -> str:
+        return self.at(self.place(line, point))
+
+    def factor(self, line: HistoryLine) -> float:
+        """Return the factor of the values of a line."""
+        base = (self.bases or {}).get(line.series)
+        return 100 / base if base else 1.0
+
+
+def iso(time: datetime) -> str:
+    """Write a time as the axis of times reads it."""
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+
+
 def _nth_content(
     lines: Iterable[HistoryLine], order: Mapping[Hashable, int], branch: str
 ) -> dict[tuple[int, Hashable], int]:
@@ -401,11 +444,15 @@ def version_beside(point: Point, branch: str) -> str:
 
 @dataclass(frozen=True)
 class HistoryRow:
-    """A group in a table. ``index`` is its place in its line, None for excluded runs; ``base`` is 100 %."""
+    """A group in a table. ``index`` is its place in its line, None for excluded runs.
+
+    ``place`` is that on the axis, ``base`` is what is 100 %; None where values are as measured.
+    """
 
     line: HistoryLine
     point: Point
     index: int | None
+    place: Position
     base: float | None = None
 
     @property
@@ -441,15 +488,13 @@ class HistoryRow:
         return () if self.index is None else self.line.switches.get(self.index, ())
 
 
-def rows_of(
-    lines: Sequence[HistoryLine], axis: VersionsAxis | None, bases: Mapping[Series, float] | None = None
-) -> list[HistoryRow]:
-    """Return the groups of all lines, newest first, by their places on an axis or by their times."""
+def rows_of(lines: Sequence[HistoryLine], look: HistoryLook) -> list[HistoryRow]:
+    """Return the groups of all lines, newest first on their axis."""
     rows = []
     for line in lines:
-        base = (bases or {}).get(line.series)
-        rows += [HistoryRow(line, point, index, base) for index, point in enumerate(line.points)]
-        rows += [HistoryRow(line, point, None, base) for point in line.excluded]
-    if axis is None:
+        groups = [*enumerate(line.points), *((None, point) for point in line.excluded)]
+        base = (look.bases or {}).get(line.series)
+        rows += [HistoryRow(line, point, index, look.place(line, point), base) for index, point in groups]
+    if look.axis is None:
         return sorted(rows, key=lambda row: row.point.time, reverse=True)
-    return sorted(rows, key=lambda row: axis.place(row.line.series, row.point), reverse=True)
+    return sorted(rows, key=lambda row: row.place, reverse=True)

@@ -334,16 +334,21 @@ def _natural(text: str) -> tuple[tuple[bool, int, str], ...]:
 
 
 def _panel(series: Series) -> tuple[Any, ...]:
-    return (
-        series.metric,
-        _natural(series.workload.name),
-        -1 if series.threads is None else series.threads,
+    place = (
         series.product.name,
         series.branch,
         series.build,
         series.hardware.name,
         series.configuration.name,
         series.counterpart,
+    )
+    return (
+        series.metric,
+        _natural(series.workload.name),
+        -1 if series.threads is None else series.threads,
+        *map(_natural, place),
+        series.workload.name,
+        *place,
     )
 
 

@@ -15,11 +15,13 @@ from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.pages.history import curation
 from benchdash.dashboard.pages.history import figure as drawing
-from benchdash.dashboard.pages.history.figure import HistoryLook
+from benchdash.dashboard.pages.history.flags import Flag, flags_of
 from benchdash.dashboard.pages.history.histories import (
     HistoryLine,
+    HistoryLook,
     HistoryRow,
     LevelChange,
+    Position,
     beside_controls,
     changes_of,
     in_used_units,
@@ -54,6 +56,8 @@ SMALL_CHARTS: Final = 18
 # Maximum number of series that an address names one by one.
 _MAX_NAMED: Final = 60
 _ROWS: Final = 20
+_MAX_LISTED: Final = 60
+_MAX_TOLD: Final = 8
 # Lines whose levels are this far apart would flatten each other.
 _FAR_APART: Final = 5
 
@@ -133,17 +137,29 @@ class Chart:
     csv_url: str
     alone_url: str
     open_url: str = ""
-    annotations: Sequence[Annotation] = ()
+    flags: Sequence[Flag] = ()
 
     @cached_property
-    def written(self) -> dict[int, list[Annotation]]:
-        """Its annotations by the run of the first group after each, or of the last group."""
-        found: dict[int, list[Annotation]] = {}
-        points = sorted((one for named in self.lines for one in named.line.points), key=lambda one: one.time)
-        for annotation in self.annotations if points else ():
-            after = (point for point in points if point.time >= annotation.at)
-            found.setdefault(next(after, points[-1]).run_id, []).append(annotation)
-        return found
+    def listed(self) -> Sequence[Flag]:
+        """The flags of the list beneath, newest first."""
+        return self.flags[: -_MAX_LISTED - 1 : -1]
+
+    @property
+    def unlisted(self) -> int:
+        return len(self.flags) - len(self.listed)
+
+    @property
+    def changes(self) -> int:
+        return sum(bool(flag.changes) for flag in self.flags)
+
+    @cached_property
+    def flag_at(self) -> dict[Position, Flag]:
+        return {flag.place: flag for flag in self.flags}
+
+    @property
+    def words(self) -> str:
+        """Its title and its newest flags, for who does not see it."""
+        return ". ".join([self.title, *(f"{flag.text} {flag.words}" for flag in self.listed[:_MAX_TOLD])])
 
     @property
     def series(self) -> Series:
@@ -275,31 +291,33 @@ def _large_charts(
     """Draw a chart of each part; one of ``several`` has its newest groups, and an address of its own."""
     looks = [_look(part, wishes) for part in parts]
     charts = []
-    runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
-    addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
-    written = list(annotations_of([line.series for part in parts for line in part]))
+    runs = page_url("runs", page.project)
+    flags = _flags(parts, looks)
     may_curate = page.may(Scope.TRIAGE)
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
         series = [line.series for line in part]
-        own = [one for one in written if _belongs(one, series)]
         names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
         alone_url = _series_url("history", page, part, wishes.of_one)
-        rows = Paginator(rows_of(part, look.axis, look.bases), _ROWS)
+        rows = Paginator(rows_of(part, look), _ROWS)
+        own = flags[number - 1]
+        figure = drawing.history_figure(
+            part, names, look, lambda pk: f"{runs}{pk}/", own, with_times=may_curate
+        )
         charts.append(
             Chart(
                 name=f"history-{number}",
                 title=series_words.title(series),
-                figure=drawing.history_figure(part, names, look, addresses, own, with_times=may_curate),
+                figure=figure,
                 lines=[
                     NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
                     for name, line, colour in zip(names, part, colours, strict=True)
                 ],
                 rows=rows.get_page(1 if several else request.GET.get("page")),
                 is_relative=look.relative,
-                csv_url=_series_url("history_csv", page, part, Wishes(beside_control=wishes.beside_control)),
+                csv_url=_series_url("history_csv", page, part, wishes.of_one),
                 alone_url=alone_url,
                 open_url=alone_url if several else "",
-                annotations=own,
+                flags=own,
             )
         )
     groups = (row.point for chart in charts for row in chart.rows if row.is_excluded)
@@ -314,11 +332,21 @@ def _large_charts(
     }
 
 
-def _belongs(annotation: Annotation, series: Iterable[Series]) -> bool:
-    return any(
-        annotation.hardware_id in (None, one.hardware_id) and annotation.product_id in (None, one.product_id)
-        for one in series
-    )
+def _flags(parts: Sequence[Sequence[HistoryLine]], looks: Sequence[HistoryLook]) -> list[list[Flag]]:
+    """Return the flags of each chart, with the annotations that concern it; one statement."""
+    written = list(annotations_of([line.series for part in parts for line in part]))
+
+    def concerns(annotation: Annotation, part: Iterable[HistoryLine]) -> bool:
+        hardware, product = annotation.hardware_id, annotation.product_id
+        return any(
+            hardware in (None, line.series.hardware_id) and product in (None, line.series.product_id)
+            for line in part
+        )
+
+    return [
+        flags_of(part, look, [one for one in written if concerns(one, part)])
+        for part, look in zip(parts, looks, strict=True)
+    ]
 
 
 def _read(
@@ -521,20 +549,36 @@ def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
 @project_page
 def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Write every group of the chosen series, oldest first; relative to their controls if so wanted."""
-    lines, _ = _read(choose_series(page.project, request.GET).series, page, Wishes.of(request.GET))
-    rows = (row for line in lines for row in reversed(rows_of([line], versions_axis([line]))))
-    return csv_file(f"history-{page.project.slug}", _COLUMNS, map(_csv_row, rows))
+    wishes = Wishes.of(request.GET)
+    lines, _ = _read(choose_series(page.project, request.GET).series, page, wishes)
+    parts = _apart(lines, wishes)
+    looks = [_look(part, wishes) for part in parts]
+    rows = []
+    for part, look, flags in zip(parts, looks, _flags(parts, looks), strict=True):
+        number_at = {flag.place: flag.number for flag in flags}
+        for line in part:
+            rows += [_csv_row(row, number_at.get(row.place)) for row in reversed(rows_of([line], look))]
+    return csv_file(f"history-{page.project.slug}", _COLUMNS, rows)
 
 
 _COLUMNS: Final = (
     *("product", "version", "build", "commit", "branch", "line", "hardware", "configuration"),
     *("counterpart", "workload", "threads", "metric", "unit", "direction"),
     *("time", "value", "low", "high", "n", "run", "excluded"),
-    *("change", "change_point", "before", "after", "incident", "settings_changed", "relative_to_control"),
+    *(
+        "change",
+        "change_point",
+        "before",
+        "after",
+        "incident",
+        "settings_changed",
+        "relative_to_control",
+        "flag",
+    ),
 )
 
 
-def _csv_row(row: HistoryRow) -> Sequence[Any]:
+def _csv_row(row: HistoryRow, flag: int | None) -> Sequence[Any]:
     series, point, shift = row.line.series, row.point, row.shift
     version = point.version
     return (
@@ -547,6 +591,7 @@ def _csv_row(row: HistoryRow) -> Sequence[Any]:
         *((shift.state, shift.before, shift.after, shift.incident_id) if shift else (None,) * 4),
         "; ".join(map(str, row.switches)) or ("unknown" if row.is_switch else None),
         int(row.line.is_beside_control),
+        flag,
     )
 
 

@@ -12,8 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from benchdash.dashboard.pages.history.figure import HistoryLook
-from benchdash.dashboard.pages.history.histories import HistoryLine, LevelChange, compared_groups
+from benchdash.dashboard.pages.history.histories import (
+    HistoryLine,
+    HistoryLook,
+    LevelChange,
+    compared_groups,
+)
 from benchdash.regressions.comparison.noise_floors import Levels
 from benchdash.regressions.comparison.verdict_words import is_certain
 from benchdash.regressions.detection.noise import Floats

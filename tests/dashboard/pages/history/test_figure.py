@@ -6,8 +6,6 @@ import plotly.graph_objects as go
 import pytest
 
 from benchdash.dashboard.pages.history.figure import (
-    HistoryAddresses,
-    HistoryLook,
     Shared,
     clipped_words,
     history_figure,
@@ -16,13 +14,13 @@ from benchdash.dashboard.pages.history.figure import (
     small_figure,
     suits_log,
 )
-from benchdash.dashboard.pages.history.histories import HistoryLine, versions_axis
+from benchdash.dashboard.pages.history.flags import flags_of
+from benchdash.dashboard.pages.history.histories import HistoryLine, HistoryLook, versions_axis
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 from benchdash.results.points import MeasuredVersion, Point
 
-ADDRESSES = HistoryAddresses(run="/runs/{}/".format, incident="/incidents/{}/".format)
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 
 
@@ -82,7 +80,8 @@ def make_shift(before, after, *, state="confirmed", series=None, incident=7):
 def drawn(*lines, names=None, against="versions", relative=False, log=False):
     axis = versions_axis(lines) if against == "versions" else None
     look = HistoryLook(axis, log=log, bases=first_values(*lines) if relative else None)
-    figure = history_figure(lines, names or [f"line {n}" for n, _ in enumerate(lines)], look, ADDRESSES)
+    names = names or [f"line {n}" for n, _ in enumerate(lines)]
+    figure = history_figure(lines, names, look, "/runs/{}/".format, flags_of(lines, look))
     go.Figure(figure)
     return figure
 
@@ -192,7 +191,12 @@ def test_excluded_points_are_hollow_and_not_joined():
 # --- what happened ------------------------------------------------------------------------------------------
 
 
-def test_a_change_is_a_vertical_line_with_its_levels_and_a_label_that_leads_to_the_incident():
+def flags(figure):
+    """The numbers above the plot; beside them stand the changes."""
+    return [one for one in figure["layout"]["annotations"] if one.get("name")]
+
+
+def test_a_change_is_a_vertical_line_with_its_levels_and_a_flag_that_leads_to_its_row():
     figure = drawn(make_line([100, 100, 80, 80], shifts={2: make_shift(100, 80)}))
     vertical, before, after = figure["layout"]["shapes"]
     assert (vertical["x0"], vertical["x1"], vertical["yref"]) == (2, 2, "paper")
@@ -200,16 +204,19 @@ def test_a_change_is_a_vertical_line_with_its_levels_and_a_label_that_leads_to_t
     assert vertical["line"]["color"] == "var(--worse-ink)"
     assert (before["x0"], before["x1"], before["y0"]) == (0, 2, 100)
     assert (after["x0"], after["x1"], after["y0"]) == (2, 3, 80)
-    (label,) = figure["layout"]["annotations"]
-    assert label["text"] == '<a href="/incidents/7/" target="_self">−20.0\u00a0%</a>'
+    flag, change = figure["layout"]["annotations"]
+    assert flag["text"] == '<a href="#flag-1" target="_self">1 ▼</a>'
+    assert (flag["bgcolor"], flag["font"]["color"]) == ("var(--worse-ink)", "var(--surface)")
+    assert change["text"] == "−20.0\u00a0%"
 
 
-def test_a_suspected_change_is_dotted():
+def test_a_suspected_change_is_dotted_and_its_flag_is_hollow():
     figure = drawn(make_line([100, 130], shifts={1: make_shift(100, 130, state="suspected", incident=None)}))
     vertical = figure["layout"]["shapes"][0]
     assert vertical["line"]["dash"] == "dot"
     assert vertical["line"]["color"] == "var(--better-ink)"
-    assert figure["layout"]["annotations"][0]["text"] == "+30.0\u00a0%"
+    [flag] = flags(figure)
+    assert (flag["bgcolor"], flag["font"]["color"]) == ("var(--surface)", "var(--better-ink)")
 
 
 def test_levels_follow_the_values_when_these_are_relative():
@@ -224,23 +231,30 @@ def test_changes_of_several_lines_at_one_place_are_one_line_named_by_the_largest
         make_line([10, 5], series=other, shifts={1: make_shift(10, 5, series=other)}),
     )
     assert sum(shape.get("yref") == "paper" for shape in figure["layout"]["shapes"]) == 1
-    (label,) = figure["layout"]["annotations"]
-    assert label["text"] == '<a href="/incidents/7/" target="_self">line 1: −50.0\u00a0%</a> +1'
+    flag, change = figure["layout"]["annotations"]
+    assert flag["name"] == "flag-1"
+    assert change["text"] == "−50.0\u00a0% +1"
 
 
-def test_labels_of_near_changes_stand_above_each_other():
+def test_flags_near_each_other_stand_above_each_other():
     shifts = {10: make_shift(100, 80), 12: make_shift(80, 100), 60: make_shift(100, 90)}
     figure = drawn(make_line([100] * 80, shifts=shifts))
-    heights = {label["x"]: label["yshift"] for label in figure["layout"]["annotations"]}
+    heights = {flag["x"]: flag["yshift"] for flag in flags(figure)}
     assert heights[10] != heights[12]
     assert heights[60] == min(heights.values())
 
 
-def test_more_changes_than_labels_have_room_for_are_still_drawn():
+def test_more_changes_than_flags_have_room_for_are_still_drawn():
     shifts = {index: make_shift(100, 100 - index) for index in range(1, 9)}
     figure = drawn(make_line([100] * 100, shifts=shifts))
     assert sum(shape.get("yref") == "paper" for shape in figure["layout"]["shapes"]) == 8
-    assert len(figure["layout"]["annotations"]) == 3
+    assert len(flags(figure)) == 3
+
+
+def test_on_a_narrow_screen_flags_are_numbers_alone():
+    figure = drawn(make_line([100] * 100, shifts={50: make_shift(100, 80)}))
+    narrow = figure["layout"]["meta"]["narrow"]["annotations"]
+    assert [one["name"] for one in narrow] == ["flag-1"]
 
 
 def ticks(figure):
@@ -282,27 +296,30 @@ def test_a_switch_is_a_triangle_on_the_axis_that_says_what_was_switched():
     triangle = drawn(line)["data"][-1]
     assert triangle["marker"]["symbol"] == "triangle-up"
     assert triangle["x"] == ["10.6.2"]
-    assert triangle["text"] == ["<b>Settings changed</b><br>performance_schema: OFF → ON"]
+    assert triangle["text"] == ["<b>1: settings changed</b><br>performance_schema: OFF → ON"]
 
 
-def test_the_chart_names_what_was_switched_unless_it_was_very_often():
-    named = drawn(make_line([100, 90], switches={1: [Difference("performance_schema", "OFF", "ON")]}))
-    assert [one["text"] for one in named["layout"]["annotations"]] == ["performance_schema: OFF → ON"]
-    often = {at: [Difference("fsync", "on", "off")] for at in range(1, 14)}
-    assert drawn(make_line([100.0] * 14, switches=often))["layout"]["annotations"] == []
+def test_a_switch_without_a_change_has_a_flag_of_its_own():
+    figure = drawn(make_line([100, 90], switches={1: [Difference("performance_schema", "OFF", "ON")]}))
+    assert [one["text"] for one in flags(figure)] == ['<a href="#flag-1" target="_self">1</a>']
+    assert len(figure["layout"]["annotations"]) == 1
 
 
-def test_of_switches_too_near_to_read_the_first_is_named():
-    switches = {at: [Difference("fsync", "on", "off")] for at in (10, 11, 60)}
-    named = drawn(make_line([100.0] * 100, switches=switches))["layout"]["annotations"]
-    assert [one["x"] for one in named] == [10, 60]
+def test_a_change_and_what_was_switched_at_it_are_one_flag():
+    line = make_line(
+        [100, 100, 80, 80],
+        shifts={2: make_shift(100, 80)},
+        switches={2: [Difference("performance_schema", "OFF", "ON")]},
+    )
+    [flag] = flags_of([line], HistoryLook(versions_axis([line])))
+    assert flag.words == "10.6.3: −20.0\u00a0%, performance_schema: OFF → ON"
 
 
 def test_a_switch_of_several_lines_is_said_once():
     switches = {1: [Difference("performance_schema", "OFF", "ON")]}
     other = make_series(2, workload="other")
     figure = drawn(make_line([1, 2], switches=switches), make_line([3, 4], series=other, switches=switches))
-    assert figure["data"][-1]["text"] == ["<b>Settings changed</b><br>performance_schema: OFF → ON"]
+    assert figure["data"][-1]["text"] == ["<b>1: settings changed</b><br>performance_schema: OFF → ON"]
 
 
 # --- colours and scales -------------------------------------------------------------------------------------
@@ -384,3 +401,12 @@ def test_a_small_chart_carries_few_points_however_long_its_history():
     line = make_line([float(n % 7 + 1) for n in range(5000)])
     figure = small_figure([line], ["one"], HistoryLook(versions_axis([line])), Shared())
     assert len(figure["data"][0]["x"]) <= 150
+
+
+def test_release_lines_stand_in_a_legend_in_their_order():
+    lines = [
+        make_line([100, 90], series=make_series(n, line=name)) for n, name in enumerate(("10.6", "10.11"))
+    ]
+    layout = drawn(*lines)["layout"]
+    assert layout["showlegend"]
+    assert not layout["meta"]["end_labels"]

@@ -5,7 +5,13 @@ from datetime import timedelta
 import pytest
 
 from benchdash.accounts.access import Viewer
-from benchdash.dashboard.pages.history.histories import changes_of, read_lines, rows_of, versions_axis
+from benchdash.dashboard.pages.history.histories import (
+    HistoryLook,
+    changes_of,
+    read_lines,
+    rows_of,
+    versions_axis,
+)
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
@@ -154,7 +160,7 @@ def test_rows_are_the_groups_of_all_lines_newest_first():
             make_series([3, 4], project=project, workload="b"),
         ]
     )
-    rows = rows_of(lines, versions_axis(lines))
+    rows = rows_of(lines, HistoryLook(versions_axis(lines)))
     assert [(row.name, row.point.value) for row in rows] == [
         ("10.6.2", 2),
         ("10.6.2", 4),

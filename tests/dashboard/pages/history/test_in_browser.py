@@ -16,7 +16,7 @@ ADDRESS = "/p/bench/history/?branch=main&workload=oltp_read_only&metric=tps"
 PHONE = {"width": 390, "height": 844}
 RANGE = "figure => figure.querySelector('.chart-plot').layout.xaxis.range.map(String)"
 LABELS = """figure => [...figure.querySelectorAll(".annotation-text")].filter(
-  label => label.textContent.includes("%")).map(label => {
+  label => label.querySelector("a")).map(label => {
     const { left, right, top, bottom } = label.getBoundingClientRect();
     return { left, right, top, bottom };
   })"""
@@ -97,7 +97,7 @@ def test_a_click_on_a_point_offers_its_run_and_its_group(project, chromium_page,
     expect(chromium_page.get_by_role("button", name="Exclude 1 run")).to_be_visible()
 
 
-def test_labels_of_changes_do_not_overlap_on_a_phone(project, chromium_page):
+def test_flags_do_not_overlap_on_a_phone(project, chromium_page):
     chromium_page.set_viewport_size(PHONE)
     chromium_page.goto(ADDRESS)
     labels = chart(chromium_page).evaluate(LABELS)

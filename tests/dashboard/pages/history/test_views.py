@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.results.annotations import annotate
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series, make_user
@@ -106,15 +107,40 @@ def test_one_series_is_a_chart_and_a_table_that_says_the_same(client):
     assert "−10.0\u00a0%" in text_of(answer)
 
 
-def test_a_change_leads_to_its_incident_from_chart_and_table(client):
+def test_a_change_is_a_flag_on_the_chart_with_its_number_in_list_table_csv_and_alternative_text(client):
     project = make_project(public=True)
     series = make_series([100.0, 101.0, 80.0, 81.0], project=project)
     change_point = make_change_point(series, 2)
     answer = shown(client, project, series=series.pk)
     incident = reverse("dashboard:incident", args=[project.slug, change_point.incident_id])
-    label = answer.context["charts"][0].figure["layout"]["annotations"][0]["text"]
-    assert f'href="{incident}"' in label
-    assert text_of(answer).count(f'href="{incident}">incident {change_point.incident_id}</a>') == 2
+    flag, change = answer.context["charts"][0].figure["layout"]["annotations"]
+    assert flag["text"] == '<a href="#flag-1" target="_self">1 ▼</a>'
+    assert change["text"] == "−20.0\u00a0%"
+    text = text_of(answer)
+    assert text.count(f'href="{incident}">incident {change_point.incident_id}</a>') == 1
+    [row] = re.findall(r"<tr id=\"history-1-flag-1\".*?</tr>", text, re.DOTALL)
+    for words in ("1 ▼", "10.6.3", "100.0 → 80.0", "−20.0\u00a0%", incident):
+        assert words in row
+    assert text.count('href="#history-1-flag-1">1 ▼</a>') == 1
+    assert "box. 1 ▼ 10.6.3: −20.0\u00a0%" in text
+    rows = list(
+        csv.DictReader(io.StringIO(client.get(address(project, "history_csv")).content.decode("utf-8-sig")))
+    )
+    assert [row["flag"] for row in rows] == ["", "", "1", ""]
+
+
+def test_flags_are_numbered_along_the_axis_whatever_they_tell_of(client):
+    project = make_project(public=True)
+    series = make_series([100.0, 101.0, 80.0, 81.0, 80.0], project=project)
+    make_change_point(series, 2)
+    annotate(project, at=START + timedelta(days=1), text="a new disk", by=Viewer())
+    answer = shown(client, project, series=series.pk)
+    words = [(flag.text, flag.words) for flag in answer.context["charts"][0].flags]
+    assert words == [
+        ("1", "10.6.2: no change found, a new disk"),
+        ("2 ▼", "10.6.3: −20.0\u00a0%"),
+    ]
+    assert "a new disk" in text_of(answer)
 
 
 def test_the_two_sides_of_a_change_can_be_compared(client):
@@ -143,7 +169,7 @@ def test_a_switched_setting_stands_in_chart_and_table(client):
     make_runs(records, project=project)
     answer = shown(client, project)
     marks = answer.context["charts"][0].figure["data"][-1]
-    assert marks["text"] == ["<b>Settings changed</b><br>performance_schema: OFF → ON"]
+    assert marks["text"] == ["<b>1: settings changed</b><br>performance_schema: OFF → ON"]
     assert '<span class="mono">performance_schema: OFF → ON</span>' in text_of(answer)
 
 
@@ -529,16 +555,25 @@ def test_all_groups_can_be_taken_away_as_csv(client):
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_a_change_is_marked_on_the_chart_and_leads_to_its_incident(chromium_page):
+def test_a_flag_on_the_chart_leads_to_its_row_and_buttons_step_from_change_to_change(chromium_page):
     project = make_project(public=True)
-    series = make_series([100.0] * 10 + [80.0] * 10, project=project)
-    incident = make_change_point(series, 10).incident_id
+    series = make_series([100.0] * 10 + [80.0] * 10 + [90.0] * 10, project=project)
+    make_change_point(series, 10)
+    make_change_point(series, 20)
     chromium_page.goto(address(project))
-    label = chromium_page.locator(".annotation-text a")
-    expect(label).to_have_text("−20.0\u00a0%")
-    box = label.bounding_box()
+    chromium_page.locator("figure.chart[data-drawn]").wait_for()
+    flags = chromium_page.locator(".annotation-text a")
+    expect(flags).to_have_text(["1 ▼", "2 ▼"])
+    chosen = chromium_page.locator("tr.is-chosen")
+    box = flags.first.bounding_box()
     chromium_page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    chromium_page.wait_for_url(f"**/incidents/{incident}/")
+    expect(chosen).to_contain_text("1 ▼")
+    chromium_page.get_by_role("button", name="Next change").click()
+    expect(chosen).to_contain_text("2 ▼")
+    expect(chromium_page.locator(".history-step")).to_have_text("2: 10.6.21: −20.0\u00a0%")
+    expect(chromium_page.get_by_role("button", name="Next change")).to_have_attribute("aria-disabled", "true")
+    chromium_page.get_by_role("button", name="Previous change").click()
+    expect(chosen).to_contain_text("1 ▼")
 
 
 @pytest.mark.browser
