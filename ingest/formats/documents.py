@@ -24,6 +24,10 @@ _HTML_HEADING = re.compile(
 _DELIMITER = re.compile(r"[|+]?(?:[ \t]*+:?-++:?[ \t]*+[|+])*+(?:[ \t]*+:?-++:?)?")
 _RULE = re.compile(r"\s*+(?:[-*_=]\s*+){3,}+")
 _COLUMNS = re.compile(r"\S(?: {2,}|\t)\S|\|")
+# What generators of sites keep above a page in YAML or TOML: its title, its date and the like.
+_FRONT_MATTER_MARKS = frozenset({"---", "+++"})
+_FRONT_MATTER = re.compile(r"[A-Za-z][\w.-]{0,60}\s*[:=].*|[\s#\[\]{}-].*|")
+_MAX_FRONT_MATTER_LINES = 60
 _LINK = re.compile(r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _EMPHASIS_MARK = re.compile(r"[*_~]")
@@ -111,8 +115,7 @@ class _Reader:
         self._lines = lines
         self._headings: list[tuple[int, str]] = []
         # The beginning of the text that is not yet a block, and the end of its last heading.
-        self._begin = 0
-        self._below_heading = 0
+        self._begin = self._below_heading = _end_of_front_matter(lines)
 
     def blocks(self) -> Iterator[DocumentBlock]:
         for place, line in enumerate(self._lines):
@@ -187,6 +190,15 @@ class _Reader:
             if len(found) == _MAX_CAPTION_LINES:
                 break
         return tuple(found)
+
+
+def _end_of_front_matter(lines: Sequence[str]) -> int:
+    """Return how many lines of front matter stand above a document; what they say is of the page alone."""
+    head = [line[:_MAX_MARKED_LENGTH].rstrip() for line in lines[:_MAX_FRONT_MATTER_LINES]]
+    if not head or head[0] not in _FRONT_MATTER_MARKS or head[0] not in head[1:]:
+        return 0
+    end = head.index(head[0], 1)
+    return end + 1 if all(map(_FRONT_MATTER.fullmatch, head[1:end])) else 0
 
 
 @dataclass(frozen=True, slots=True)
