@@ -188,6 +188,11 @@ class RunValues:
             if name in self.names:
                 self.take_named(name, value, line, operation=operation)
 
+    def take_counts(self, text: str, line: int) -> None:
+        """Note numbers behind their names, each as a count of that name: ``200:5989  503:11``."""
+        for name, value in _FIELD.findall(text):
+            self.counts[name] = self.number(value, line)
+
     def take_flags(self, command: str, line: int) -> None:
         """Note the options of a command line: ``-T 8 --time=1m -c200``."""
         for flag, value in _flags_of(command):

@@ -30,6 +30,7 @@ Some values are named by the file. ``ToolSpec.names`` says which place of the ab
 
 - ``{fields}`` are names and numbers: ``Count: 240, Avg(ms): 63.0`` or ``Count=240``;
 - ``{name}`` and ``{value}`` on one line are one of them; ``finish`` has others as ``unnamed``;
+- ``{counts}`` are names and numbers likewise, each a count for ``finish``, whatever its name;
 - ``{pairs}`` are numbers with the units that name them: ``1250 ns/op 3 allocs/op``. A unit without a place
   is a metric itself (``allocs_per_op``);
 - ``{flags}`` is the rest of a command line: ``-T 8 --time=1m``; ``finish`` has all of it in ``flags``;
@@ -62,7 +63,7 @@ _GROUPS = {"[[": "(?:", "]]": ")?"}
 _TAKEN_BY_NAME = frozenset(
     {
         *("_", "percentile", "operation", "name", "value"),
-        *("fields", "command", "flags", "option", "property", "pairs"),
+        *("fields", "counts", "command", "flags", "option", "property", "pairs"),
     }
 )
 _BLANKS = re.compile(r"\s{2,}|\t|\s(?=p\d)")
@@ -80,6 +81,7 @@ _VALUES = {
     "command": r"(\S.{0,20000})",
     "pairs": _PAIRS,
     "fields": r"(.{0,4000})",
+    "counts": r"(.{0,4000})",
     "flags": r"((?: .{0,50000})?)",
     "name": r"([^,]{1,60}?)",
     "operation": r"([A-Za-z][\w.-]{0,60}?)",
@@ -379,6 +381,8 @@ def _take_values(
                 run.take_named(values["name"], value, line, operation=operation)
             case "fields":
                 run.take_fields(value, line, operation=operation)
+            case "counts":
+                run.take_counts(value, line)
             case "command" | "flags":
                 run.take_flags(value, line)
                 run.command = mask_text(value) if name == "command" else run.command

@@ -8,7 +8,12 @@ from ingest.formats.tool_spec import PrintedLine, ToolSpec
 
 
 def failed_requests(run: RunValues) -> Sequence[str]:
-    """Add the rate of errors from the share of requests that succeeded, or its per cent."""
+    """Add the rate of errors from the requests of each status, else from the share that succeeded."""
+    statuses = {int(name): count for name, count in run.counts.items() if name.isdigit()}
+    if run.duration_s and statuses:
+        failures = sum(count for status, count in statuses.items() if not 200 <= status < 400)
+        run.add("errors_per_s", failures / run.duration_s)
+        return ()
     failed = 1.0 - run.counts.get("success_share", run.counts.get("succeeded", 100.0) / 100)
     if failed < 0:
         raise FormatError(f"{1 - failed:.0%} of the requests succeeded, which cannot be", run.last_line)
@@ -37,6 +42,7 @@ FORMAT = ToolSpec(
             ", {latency_max}"
         ),
         PrintedLine("Success [ratio] {count.succeeded}%"),
+        PrintedLine("Status Codes [code:count] {counts}"),
     ),
     required={
         "qps": "no line 'Requests [total, rate, throughput]'",
