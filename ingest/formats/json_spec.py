@@ -15,7 +15,7 @@ of values are those of ``ToolSpec``, with the unit of the number; a unit in brac
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -52,7 +52,8 @@ class JsonSpec:
     ``keys`` are all in the head of a file, of several parted by ``|`` one. ``head`` are values of the whole
     file. ``left_out`` are paths with a pattern of the text there of what is computed from runs, ``failed`` is
     a path with the text of a run that failed, and ``success`` one with the text of all executions that did
-    not. The rest is as of ``ToolSpec``.
+    not. If ``not_measured`` names the other numbers of a run, all that are left are metrics of its own. The
+    rest is as of ``ToolSpec``.
     """
 
     tool: str
@@ -66,6 +67,7 @@ class JsonSpec:
     failed: tuple[str, str] | None = None
     success: tuple[str, str] | None = None
     own: Mapping[str, str] = field(default_factory=dict)
+    not_measured: Collection[str] | None = None
     workload: str = ""
     finish: Callable[[RunValues], Iterable[str]] = lambda _: ()
 
@@ -107,11 +109,20 @@ class JsonSpec:
                 for row in _found(item, rows.path):
                     operation = next(_found(row, rows.operation), "")
                     _take(run, row, rows.values, str(operation))
+            self._take_others(run, item)
             self._check_end(run, item)
         except PathError as error:
             keys = [error.path] if isinstance(item, dict) and error.path in item else error.path.split("/")
             run.error = FormatError(error.message, (None if self.runs else line_of(source, *keys)) or line)
         return run
+
+    def _take_others(self, run: RunValues, item: object) -> None:
+        if self.not_measured is not None and isinstance(item, dict):
+            known = {path for paths in self.values.values() for path in paths.split(" | ")}
+            for name, value in item.items():
+                is_number = isinstance(value, int | float) and not isinstance(value, bool)
+                if is_number and name not in known and name not in self.not_measured:
+                    run.add_unknown(name, value)
 
     def _check_end(self, run: RunValues, item: object) -> None:
         if self.failed and next(_found(item, self.failed[0]), None) == self.failed[1]:

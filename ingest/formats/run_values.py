@@ -368,6 +368,16 @@ class RunValues:
         base = metric.rpartition(".")[2]
         self.readings[metric] = _reading(metric, value, _nothing_of(base, self.own.get(base, "")))
 
+    def add_unknown(self, name: str, value: float) -> None:
+        """Add a number that the file names by itself; nobody says its unit and which is better."""
+        metric = metric_of(name)
+        if value < 0:
+            self.warn("a negative figure is not read", f"{name}: {value}", self.line)
+        elif not metric or metric in self.readings or known_metric(metric):
+            self.warn("not read, since its name is that of another figure", f"{name}: {value}", self.line)
+        else:
+            self.readings[metric] = Reading(metric, value, "", UNKNOWN, is_own=True)
+
     def _note(self, metric: str, value: float, line: int, like: Reading, printed_unit: str = "") -> None:
         self._note_reading(_reading(metric, value, like, printed_unit), line)
 

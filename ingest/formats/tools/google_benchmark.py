@@ -18,5 +18,10 @@ FORMAT = JsonSpec(
         "bytes_per_s": "bytes_per_second",
     },
     own={"score": "ns/op, lower", "cpu_time": "ns/op, lower", "bytes_per_s": "B/s, higher"},
+    # Counters of a benchmark stand beside these.
+    not_measured=(
+        *("family_index", "per_family_instance_index"),
+        *("repetitions", "repetition_index", "iterations"),
+    ),
     required={"score": "a benchmark has no real_time"},
 )
