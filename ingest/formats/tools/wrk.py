@@ -7,7 +7,9 @@ FORMAT = ToolSpec(
     tool="wrk",
     recognised_by=r"^Running [0-9]\S{0,10} test @ \S|^  Thread Stats +Avg +Stdev +Max",
     lines=(
-        PrintedLine("Running {_} test @ {option.url}", begins_run=True),
+        PrintedLine("...wrk{flags}", begins_run=True),
+        PrintedLine("...wrk2{flags}", begins_run=True),
+        PrintedLine("Running {_} test @ {option.url}", before_figures=True),
         PrintedLine("{option.client_threads} threads and {threads} connections"),
         PrintedLine("Latency {latency_avg} {latency_stddev} {latency_max} {_}"),
         PrintedLine("{percentile}% {latency}"),
@@ -20,6 +22,10 @@ FORMAT = ToolSpec(
         PrintedLine("Requests/sec: {qps}"),
         PrintedLine("Transfer/sec: {transferred_mib_per_s}"),
     ),
+    names={
+        **dict.fromkeys(("-R", "--rate"), "option.rate"),
+        **dict.fromkeys(("-s", "--script"), "option.script"),
+    },
     required={"qps": "no line 'Requests/sec: ...'"},
     finish=errors_per_second,
     workload="HTTP",
