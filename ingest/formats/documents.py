@@ -24,7 +24,7 @@ _HTML_HEADING = re.compile(
 _DELIMITER = re.compile(r"[|+]?(?:[ \t]*+:?-++:?[ \t]*+[|+])*+(?:[ \t]*+:?-++:?)?")
 _RULE = re.compile(r"\s*+(?:[-*_=]\s*+){3,}+")
 _COLUMNS = re.compile(r"\S(?: {2,}|\t)\S|\|")
-# What generators of sites keep above a page in YAML or TOML: its title, its date and the like.
+# Generators of sites keep title, date and the like above a page, in YAML or TOML.
 _FRONT_MATTER_MARKS = frozenset({"---", "+++"})
 _FRONT_MATTER = re.compile(r"[A-Za-z][\w.-]{0,60}\s*[:=].*|[\s#\[\]{}-].*|")
 _MAX_FRONT_MATTER_LINES = 60
