@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from statistics import median
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -28,7 +29,7 @@ from django.db.models.functions import Abs, Ln
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Run, Series, TouchedSeries
+from benchdash.results.models import ConfigurationContent, Environment, Run, Series, TouchedSeries
 from benchdash.results.points import Point
 
 NEAR_IN_TIME: Final = timedelta(days=3)
@@ -49,6 +50,11 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.before or 'not set'} → {self.after or 'not set'}"
+
+
+Surroundings = tuple[int | None, int | None]
+"""The ids of the contents of the configuration and of the environment of a run."""
+Switches = Mapping[tuple[Surroundings, Surroundings], Sequence[Difference]]
 
 
 def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
@@ -302,6 +308,19 @@ def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:
     }
     found = (difference for pair in pairs.values() for difference in differences(*pair))
     return list(dict.fromkeys(found))
+
+
+def read_differences(pairs: Iterable[tuple[Surroundings, Surroundings]]) -> Switches:
+    """Read what differs between the surroundings of each pair, in at most two statements."""
+    asked = set(pairs)
+    sides = set(chain.from_iterable(asked))
+    contents = ConfigurationContent.objects.in_bulk({content for content, _ in sides} - {None})
+    environments = Environment.objects.in_bulk({environment for _, environment in sides} - {None})
+
+    def as_run(content: int | None, environment: int | None) -> Run:
+        return Run(content=contents.get(content or 0), environment=environments.get(environment or 0))
+
+    return {(before, after): differences(as_run(*before), as_run(*after)) for before, after in asked}
 
 
 def differences(before: Run, after: Run) -> list[Difference]:

@@ -1,11 +1,10 @@
 """The settings that were switched at a change of level, in a sentence."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.queries import Difference, differences
-from benchdash.results.models import ConfigurationContent, Environment, Run
+from benchdash.regressions.queries import Difference, Surroundings, Switches, read_differences
 from benchdash.results.wording import listed
 
 MAX_NAMED: Final = 2
@@ -13,22 +12,11 @@ _MAX_VALUE: Final = 40
 _ON: Final = frozenset({"on", "true", "yes", "enabled"})
 _OFF: Final = frozenset({"off", "false", "no", "disabled"})
 
-# The contents of configuration and environment of a run.
-_Surroundings = tuple[int | None, int | None]
-Sides = tuple[_Surroundings, _Surroundings]
-Switches = Mapping[Sides, Sequence[Difference]]
-
 
 def switches_of(change_points: Iterable[ChangePoint]) -> Switches:
     """Read what differs between the sides of change points, in at most two statements."""
-    sides = {found for one in change_points if (found := _sides(one)) and found[0] != found[1]}
-    contents = ConfigurationContent.objects.in_bulk({side[0] for pair in sides for side in pair} - {None})
-    environments = Environment.objects.in_bulk({side[1] for pair in sides for side in pair} - {None})
-
-    def as_run(side: _Surroundings) -> Run:
-        return Run(content=contents.get(side[0] or 0), environment=environments.get(side[1] or 0))
-
-    return {(before, after): differences(as_run(before), as_run(after)) for before, after in sides}
+    sides = (_sides(change_point) for change_point in change_points)
+    return read_differences(pair for pair in sides if pair and pair[0] != pair[1])
 
 
 def cause_of(change_points: Iterable[ChangePoint], switches: Switches) -> str:
@@ -47,7 +35,7 @@ def in_words(switched: Sequence[Difference]) -> str:
     return listed(said)
 
 
-def _sides(one: ChangePoint) -> Sides | None:
+def _sides(one: ChangePoint) -> tuple[Surroundings, Surroundings] | None:
     if one.last_good is None:
         return None
     before, after = ((run.content_id, run.environment_id) for run in (one.last_good, one.run))

@@ -7,9 +7,10 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from benchdash.regressions.analysis.causes import Switches, cause_of
+from benchdash.regressions.analysis.causes import cause_of
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.queries import Switches
 from benchdash.results.controls import is_control
 from benchdash.results.models import Run, ServerVersion
 from benchdash.results.place import Place

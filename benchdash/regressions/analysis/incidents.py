@@ -9,7 +9,7 @@ from django.db.models import Count, Prefetch
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.analysis.causes import Switches, cause_of, switches_of
+from benchdash.regressions.analysis.causes import cause_of, switches_of
 from benchdash.regressions.analysis.clusters import (
     SAME_CAUSE_WITHIN,
     Cluster,
@@ -23,6 +23,7 @@ from benchdash.regressions.analysis.machines import waiting_for_machines
 from benchdash.regressions.analysis.remainders import find_remainders
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import IncidentRule, rule_of
+from benchdash.regressions.queries import Switches
 from benchdash.regressions.watched_metrics import rules_of
 from benchdash.results.metrics import main_metric
 from benchdash.results.models import Run, Series

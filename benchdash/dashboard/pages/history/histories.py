@@ -23,10 +23,16 @@ from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.options import Margins
-from benchdash.regressions.queries import Difference, change_points, differences, places
+from benchdash.regressions.queries import (
+    Difference,
+    Surroundings,
+    change_points,
+    places,
+    read_differences,
+)
 from benchdash.regressions.used_units import change_point_in_unit, scaled, series_in_unit
 from benchdash.regressions.watched_metrics import MetricRules
-from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
+from benchdash.results.models import UNKNOWN_VERSION, Series
 from benchdash.results.points import Point, first_known, histories_and_excluded, positions
 from benchdash.results.sessions import rest_on_receipts
 from benchdash.results.used_units import UsedUnit, used_units
@@ -70,10 +76,6 @@ class HistoryLine:
     @property
     def runs(self) -> int:
         return sum(point.n for point in self.points)
-
-    @property
-    def newest(self) -> Point | None:
-        return self.points[-1] if self.points else None
 
     @cached_property
     def first_in_order(self) -> int:
@@ -267,23 +269,6 @@ def _beside_control(line: HistoryLine, levels: Floats) -> HistoryLine:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
-    content_id: int | None = None
-    environment_id: int | None = None
-
-    def then(self, point: Point) -> "_Surroundings":
-        """Return the surroundings of the next point; those that it does not say stay as they were."""
-        return _Surroundings(point.content_id or self.content_id, point.environment_id or self.environment_id)
-
-    def may_differ(self, other: "_Surroundings") -> bool:
-        pairs = ((self.content_id, other.content_id), (self.environment_id, other.environment_id))
-        return any(one is not None and another is not None and one != another for one, another in pairs)
-
-
-_Switch = tuple[_Surroundings, _Surroundings]
-
-
 def _switches(points_of: Mapping[int, Sequence[Point]]) -> dict[int, dict[int, Sequence[Difference]]]:
     """Return by series the groups whose surroundings differ from those before, with what differs."""
     found = {pk: _boundaries(points) for pk, points in points_of.items()}
@@ -293,36 +278,23 @@ def _switches(points_of: Mapping[int, Sequence[Point]]) -> dict[int, dict[int, S
         for index, switch in switches.items()
     ]
     newest = dict.fromkeys(switch for _, switch in sorted(times, key=itemgetter(0), reverse=True))
-    read = _read_differences(list(newest)[:_MAX_SWITCHES])
+    read = read_differences(list(newest)[:_MAX_SWITCHES])
     return {
         pk: {index: read.get(switch, ()) for index, switch in switches.items() if read.get(switch, True)}
         for pk, switches in found.items()
     }
 
 
-def _boundaries(points: Sequence[Point]) -> dict[int, _Switch]:
-    boundaries: dict[int, _Switch] = {}
-    before = _Surroundings()
+def _boundaries(points: Sequence[Point]) -> dict[int, tuple[Surroundings, Surroundings]]:
+    """Return the groups whose surroundings differ; those that a group does not say stay as they were."""
+    boundaries: dict[int, tuple[Surroundings, Surroundings]] = {}
+    before: Surroundings = (None, None)
     for index, point in enumerate(points):
-        after = before.then(point)
-        if before.may_differ(after):
+        after = point.content_id or before[0], point.environment_id or before[1]
+        if any(old is not None and old != new for old, new in zip(before, after, strict=True)):
             boundaries[index] = before, after
         before = after
     return boundaries
-
-
-def _read_differences(switches: Sequence[_Switch]) -> dict[_Switch, list[Difference]]:
-    """Read what differs, in at most two statements."""
-    sides = set(chain.from_iterable(switches))
-    contents = ConfigurationContent.objects.in_bulk({side.content_id for side in sides} - {None})
-    environments = Environment.objects.in_bulk({side.environment_id for side in sides} - {None})
-
-    def as_run(side: _Surroundings) -> Run:
-        return Run(
-            content=contents.get(side.content_id or 0), environment=environments.get(side.environment_id or 0)
-        )
-
-    return {(before, after): differences(as_run(before), as_run(after)) for before, after in switches}
 
 
 @dataclass(frozen=True)
