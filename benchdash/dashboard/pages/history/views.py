@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
@@ -292,17 +292,13 @@ def _large_charts(
     looks = [_look(part, wishes) for part in parts]
     charts = []
     runs = page_url("runs", page.project)
-    flags = _flags(parts, looks)
     may_curate = page.may(Scope.TRIAGE)
-    for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
+    for number, (part, look, own) in enumerate(zip(parts, looks, _flags(parts, looks), strict=True), 1):
         series = [line.series for line in part]
         names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
         alone_url = _series_url("history", page, part, wishes.of_one)
         rows = Paginator(rows_of(part, look), _ROWS)
-        own = flags[number - 1]
-        figure = drawing.history_figure(
-            part, names, look, lambda pk: f"{runs}{pk}/", own, with_times=may_curate
-        )
+        figure = drawing.history_figure(part, names, look, f"{runs}{{}}/".format, own, with_times=may_curate)
         charts.append(
             Chart(
                 name=f"history-{number}",
@@ -553,12 +549,17 @@ def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     lines, _ = _read(choose_series(page.project, request.GET).series, page, wishes)
     parts = _apart(lines, wishes)
     looks = [_look(part, wishes) for part in parts]
-    rows = []
-    for part, look, flags in zip(parts, looks, _flags(parts, looks), strict=True):
-        number_at = {flag.place: flag.number for flag in flags}
-        for line in part:
-            rows += [_csv_row(row, number_at.get(row.place)) for row in reversed(rows_of([line], look))]
-    return csv_file(f"history-{page.project.slug}", _COLUMNS, rows)
+    charts = zip(parts, looks, _flags(parts, looks), strict=True)
+    return csv_file(f"history-{page.project.slug}", _COLUMNS, chain.from_iterable(starmap(_csv_rows, charts)))
+
+
+def _csv_rows(
+    lines: Sequence[HistoryLine], look: HistoryLook, flags: Sequence[Flag]
+) -> Iterable[Sequence[Any]]:
+    """Return the rows of a chart, line by line."""
+    numbers = {flag.place: flag.number for flag in flags}
+    for line in lines:
+        yield from (_csv_row(row, numbers.get(row.place)) for row in reversed(rows_of([line], look)))
 
 
 _COLUMNS: Final = (
