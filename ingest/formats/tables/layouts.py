@@ -417,7 +417,7 @@ def drawn_table(block: DocumentBlock, lines: Sequence[str]) -> Table:
     """
     numbered = enumerate(block.lines, start=block.line)
     drawn = [(number, line) for number, line in numbered if _BAR in line and not is_border(line)]
-    has_sides = drawn[0][1].lstrip().startswith(_BAR) if drawn else True
+    has_sides = not drawn or any(line.lstrip().startswith(_BAR) for line in block.lines[:2])
     cells = [(number, table_cells(line, has_sides=has_sides)) for number, line in drawn]
     cells = [(number, tuple(cell.strip(" *\t") for cell in row)) for number, row in cells]
     names = tuple(name.rstrip(" :：") for name in cells[0][1]) if cells else ()
