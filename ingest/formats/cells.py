@@ -109,7 +109,7 @@ _REMARK = (
 _QUANTITY = re.compile(
     r"(?!1/s)(?P<sign>[-+\u2212])?[~\u2248]?\s*+"
     rf"(?P<digits>{_THOUSANDS}|{_PLAIN})\s*+(?P<scale>[kKM](?![A-Za-z]))?\s*+"
-    r"(?P<unit>%|[^\W\d_\u00b2\u00b3\u00b9][^\W\d_]{0,14}(?:\s*+/\s*+[^\W\d_]{1,12}|\s++per\s++sec(?:ond)?)?"
+    r"(?P<unit>[%\u00d7]|[^\W\d_\u00b2\u00b3\u00b9][^\W\d_]{0,14}(?:\s*+/\s*+[^\W\d_]{1,12}|\s++per\s++sec(?:ond)?)?"
     rf"|1?/s|per sec(?:ond)?)?\s*+(?P<remark>{_REMARK})?"
 )
 _SCALES = {"k": 1_000, "M": 1_000_000}

@@ -281,6 +281,7 @@ class _RowColumns:
         again, each part has its own runs. Else a head such as ``P99 latency for TiKV`` names a metric of its
         own.
         """
+        found = [_of_another_part(column, found) for column in found]
         known = [column for column in found if column.metric and not column.metric.is_own]
         metrics = [column.metric for column in known]
         parts = {_statistic_free(column) for column in known}
@@ -447,6 +448,15 @@ def _statistic_free(column: TableColumn) -> str:
     """Return the rest of a head, without words that say that it is an average rate, or of how many runs."""
     rest = _OF_RUNS.sub("", column.of)
     return "" if _bare(rest) in _STATISTICS_OF_RATES else rest
+
+
+def _of_another_part(column: TableColumn, others: Sequence[TableColumn]) -> TableColumn:
+    """Return ``NewDB P99`` beside ``MySQL P99`` as the same metric, any other column as it is."""
+    for other in others if column.metric and column.metric.is_own else ():
+        rest = other.name.removeprefix(other.of) if other.of else ""
+        if rest.strip() and rest != other.name and column.name.endswith(rest):
+            return replace(column, metric=other.metric, of=column.name.removesuffix(rest).strip())
+    return column
 
 
 def _bare(part: str) -> str:

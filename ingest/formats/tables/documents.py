@@ -221,7 +221,13 @@ def _under_headings(read: Sequence[tuple[Table, Entries]]) -> tuple[list[RunEntr
         named = words if tells_apart else replace(words, rest="")
         if named.rest:
             warnings.append(f"line {table.line}: the heading {named.rest!r} is taken for a configuration")
-        own = [replace(entry, run=with_said(entry.run, named)) for entry in found.entries]
+        # A heading over columns of which one is a product speaks of that: "NewDB is faster than MySQL".
+        columns_name_products = any(entry.run.product for entry in found.entries)
+        unnamed = replace(named, product=None, version=None) if columns_name_products else named
+        own = [
+            replace(entry, run=with_said(entry.run, named if entry.run.product else unnamed))
+            for entry in found.entries
+        ]
         keys = {(identity(entry.run), reading.metric) for entry in own for reading in entry.run.readings}
         number = 1 + max((seen[key] for key in keys), default=0)
         seen.update(dict.fromkeys(keys, number))

@@ -97,6 +97,7 @@ class _Reading:
     own: dict[str, Metric] = field(default_factory=dict)
     missing: list[tuple[int, str]] = field(default_factory=list)
     beside: tuple[TableColumn, ...] = ()
+    of_no_run: Sequence[TableColumn] = ()
     _parts: dict[tuple[str, int | None], list[TableColumn]] = field(default_factory=dict)
     constant: frozenset[int] = frozenset()
 
@@ -106,7 +107,7 @@ class _Reading:
             _check_commas(self.table, column.index)
         # A figure of a whole row, beside figures of parts, belongs to no run.
         if len(self._parts) > 1:
-            self._parts.pop(("", None), None)
+            self.of_no_run = self._parts.pop(("", None), [])
         roles = (ColumnRole.TEXT, ColumnRole.SETTING, ColumnRole.NOTE)
         self.beside = tuple(
             column
@@ -120,11 +121,8 @@ class _Reading:
         )
 
     def remarks(self) -> Iterator[str]:
-        beside = [
-            one for one in self.columns.with_role(ColumnRole.VALUE) if not one.of and one.threads is None
-        ]
-        if len(self._parts) > 1 and beside:
-            names = ", ".join(repr(one.name[:60]) for one in beside)
+        if self.of_no_run:
+            names = ", ".join(repr(one.name[:60]) for one in self.of_no_run)
             yield f"{names} stands beside figures of several runs and belongs to none of them; left out"
         if self.missing:
             line, name = self.missing[0]
