@@ -49,9 +49,10 @@ _OTHER_VERSION = re.compile(
     re.IGNORECASE,
 )
 _OUTLINE = re.compile(r"(?:[0-9]+\.(?:[0-9]+\.?)?|[0-9]+\)|[IVX]+\.|[A-Za-z][.)])\s+(?=\S)")
-# Names that sysbench, pgbench, YCSB and those who write about them give workloads.
+# Names that sysbench, pgbench, YCSB and those who write about them give workloads, and no settings such as
+# read_buffer_size and table_open_cache, which begin with the same words.
 _WORKLOAD = re.compile(
-    r"""(?<![\w-])(?:
+    r"""(?<![\w-])(?!\w{1,60}_(?:size|cache|cost|limit|timeout|selects)(?![\w-]))(?:
         (?:oltp|select|update|insert|delete|bulk|read|write|point|range|random|covered|hot|index|table|types)
             (?:_[a-z0-9]+)+
       | (?:oltp\s+)?(?:random[ -])?(?:point|range|primary\s+key|secondary\s+index|index|full\s+table|table)
