@@ -383,11 +383,14 @@ class Chart {
   // A thick frame around the number of the chosen row.
   markFlag() {
     const chosen = this.flags?.querySelector(".is-chosen")?.dataset.flag;
+    const { annotations = [] } = (this.isNarrow && this.figure.layout.meta?.narrow) || this.figure.layout;
     const change = {};
-    for (const [i, { name, borderwidth }] of (this.plot.layout.annotations ?? []).entries()) {
+    for (const [i, { name, bordercolor }] of annotations.entries()) {
       if (!name?.startsWith("flag-")) continue;
-      const width = name === `flag-${chosen}` ? 3 : 1;
-      if (width !== borderwidth) change[`annotations[${i}].borderwidth`] = width;
+      const isChosen = name === `flag-${chosen}`;
+      if (isChosen === (this.plot.layout.annotations[i].borderwidth > 1)) continue;
+      change[`annotations[${i}].borderwidth`] = isChosen ? 3 : 1;
+      change[`annotations[${i}].bordercolor`] = isChosen ? colourOf("--ink") : painted(bordercolor);
     }
     if (Object.keys(change).length) Plotly.relayout(this.plot, change);
   }
