@@ -1,37 +1,37 @@
-"""Views of some runs: a curve, a history, a comparison with the version before them."""
+"""Views of some runs: curves, versions side by side, and the version before them."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 
 from benchdash.regressions.comparison.cells import ColumnKey
 from benchdash.regressions.comparison.columns import Column, columns_at
 from benchdash.regressions.sweeps.conditions import parameters_of, without_parameter
 from benchdash.results.models import Run, VersionPlace
-from benchdash.results.place import Place
 from benchdash.results.version_places import MeasuredPlace, nearest_version
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """Views of runs at the place where most of them were measured.
+    """Some runs and the views of them.
 
-    ``columns`` are their versions there, in order, and ``curves`` those with two thread counts of a workload
-    or more, whoever sent them. ``workloads`` are names by id, in order of names. ``neighbour`` is the nearest
-    earlier version there with one of these workloads, else the nearest later one; it is looked for where
-    there is one version. ``run`` is the run where there is only one. ``varies`` is whether the newest version
-    was measured under several settings, or with several values of a parameter.
+    ``columns`` are their versions at their places, in order, and ``curves`` how many workloads of these have
+    two thread counts or more, whoever sent them. ``workloads`` are names by id, in order of names;
+    ``threads`` the fewest and the most, None where nobody said any. ``neighbour`` is the nearest earlier
+    version with one of these workloads at the same place, else the nearest later one; it is looked for where
+    there is one column. ``run`` is the run where there is only one. ``varies`` is whether the only column was
+    measured under several settings, or with several values of a parameter.
     """
 
+    runs: int
     columns: tuple[Column, ...]
-    curves: tuple[Column, ...]
+    curves: int
     workloads: dict[int, str]
+    threads: tuple[int, int] | None
     neighbour: Column | None
     run: int | None
-    threads_are_known: bool
     varies: bool
 
     @property
@@ -39,42 +39,29 @@ class Outlook:
         return self.columns[-1]
 
     @property
-    def has_history(self) -> bool:
-        """Tell whether two versions of the place or more have one of the workloads."""
-        return len(self.columns) > 1 or self.neighbour is not None
+    def are_of_one_place(self) -> bool:
+        return len({(column.place, column.branch) for column in self.columns}) == 1
 
 
 def outlook_of(runs: QuerySet[Run]) -> Outlook | None:
     """Tell what can be seen of runs of one project; None where none of them counts. Few statements."""
     counting = runs.filter(excluded_at=None).order_by()
-    counts = (Count("pk"), Count("threads"), Count("content", distinct=True))
+    counts = (Count("pk"), Min("threads"), Max("threads"), Count("content", distinct=True))
     rows = [_Row(*row) for row in counting.values_list(*_OF_ROW).annotate(*counts).order_by(*_OF_ROW[:2])]
     if not rows:
         return None
-    known = columns_at(list({row.column: None for row in rows}))
-    most = _place_of_most(rows, known)
-    columns = [column for column in known if _stream(column) == most]
-    keys = {column.key for column in columns}
-    here = [row for row in rows if row.key in keys]
-    place, branch = most
-    at_place = place.runs.filter(
-        branch=branch, excluded_at=None, workload__in=counting.values("workload")
-    ).order_by()
-    curves = set(
-        at_place.filter(version__in=counting.values("version"))
-        .values("version", "workload")
-        .annotate(counts=Count("threads", distinct=True))
-        .filter(counts__gt=1)
-        .values_list("version", flat=True)
-    )
+    columns = columns_at(list({row.column: None for row in rows}))
+    number = sum(row.runs for row in rows)
+    threads = [count for row in rows for count in (row.min_threads, row.max_threads) if count is not None]
     return Outlook(
+        runs=number,
         columns=tuple(columns),
-        curves=tuple(column for column in columns if column.version.pk in curves),
-        workloads={row.workload: row.workload_name for row in here},
-        neighbour=_neighbour(columns[0], at_place) if len(columns) == 1 else None,
-        run=counting.values_list("pk", flat=True).get() if sum(row.runs for row in rows) == 1 else None,
-        threads_are_known=any(row.with_threads for row in here),
-        varies=_varies([row for row in rows if row.version == columns[-1].version.pk]),
+        curves=_number_of_curves(counting, rows),
+        workloads={row.workload: row.workload_name for row in rows},
+        threads=(min(threads), max(threads)) if threads else None,
+        neighbour=_neighbour(columns[0], counting) if len(columns) == 1 else None,
+        run=counting.values_list("pk", flat=True).get() if number == 1 else None,
+        varies=len(columns) == 1 and _varies(rows),
     )
 
 
@@ -97,7 +84,8 @@ class _Row(NamedTuple):
     configuration_name: str
     counterpart: str
     runs: int
-    with_threads: int
+    min_threads: int | None
+    max_threads: int | None
     contents: int
 
     @property
@@ -109,24 +97,29 @@ class _Row(NamedTuple):
         return self.version, self.branch, self.hardware, self.configuration, self.counterpart
 
 
-def _stream(column: Column) -> tuple[Place, str]:
-    return column.place, column.branch
-
-
-def _place_of_most(rows: Iterable[_Row], columns: Iterable[Column]) -> tuple[Place, str]:
-    """Return the place and the branch of most runs."""
-    streams = {column.key: _stream(column) for column in columns}
-    runs: Counter[tuple[Place, str]] = Counter()
-    for row in rows:
-        runs[streams[row.key]] += row.runs
-    return max(runs, key=runs.__getitem__)
+def _number_of_curves(runs: QuerySet[Run], rows: Iterable[_Row]) -> int:
+    measured = {(row.workload, *row.key) for row in rows}
+    names = ("workload", "version", "branch", "hardware", "configuration", "counterpart")
+    found = (
+        Run.objects.filter(
+            excluded_at=None, version__in=runs.values("version"), workload__in=runs.values("workload")
+        )
+        .order_by()
+        .values_list(*names)
+        .annotate(Count("threads", distinct=True))
+        .filter(threads__count__gt=1)
+    )
+    return sum(row[:-1] in measured for row in found)
 
 
 def _neighbour(column: Column, runs: QuerySet[Run]) -> Column | None:
-    """Return the version before a column at its place that has some of the runs, else the one after."""
+    """Return the version before a column at its place with a workload of the runs, else the one after."""
     names = ("version", "branch", "hardware", "configuration", "counterpart")
     at = VersionPlace.objects.filter(**dict(zip(names, column.key, strict=True))).first()
-    nearest = nearest_version(runs, at) if at else None
+    at_place = column.place.runs.filter(
+        branch=column.branch, excluded_at=None, workload__in=runs.values("workload")
+    ).order_by()
+    nearest = nearest_version(at_place, at) if at else None
     if nearest is None:
         return None
     place = (column.hardware_id, column.hardware, column.configuration_id, column.configuration)
@@ -135,10 +128,10 @@ def _neighbour(column: Column, runs: QuerySet[Run]) -> Column | None:
 
 def _varies(rows: Iterable[_Row]) -> bool:
     """Tell whether one version has several settings, or workloads that differ in one parameter alone."""
-    values: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for row in rows:
-        if row.contents > 1:
-            return True
-        for name, value in parameters_of(row.workload_name).items():
-            values[name, without_parameter(row.workload_name, name)].add(value)
-    return any(len(found) > 1 for found in values.values())
+    if any(row.contents > 1 for row in rows):
+        return True
+    workloads = {row.workload_name for row in rows}
+    parameters = {name for workload in workloads for name in parameters_of(workload)}
+    return len(workloads) > 1 and any(
+        len({without_parameter(workload, name) for workload in workloads}) == 1 for name in parameters
+    )

@@ -48,6 +48,9 @@ export function show(html) {
     field("companion_pattern").value = guess.companion_patterns.join("\n");
   }
   for (const [name, value] of Object.entries(guess.fields)) fillIn(name, value);
+  for (const [name, value] of Object.entries(guess.last_resort)) {
+    if (!field(name).value) fillIn(name, value, "the name of the file");
+  }
   count();
   return guess;
 }
@@ -69,11 +72,11 @@ function forget() {
   }
 }
 
-function fillIn(name, value) {
+function fillIn(name, value, sentence = "guessed, for the reason below") {
   const input = field(name);
   if (!input || (input.value && !input.dataset.filled)) return;
   input.value = value;
-  mark(input, "guessed", "guessed, for the reason below");
+  mark(input, "guessed", sentence);
 }
 
 // The server lets the file win over what nobody typed.

@@ -16,6 +16,7 @@ const pasted = form.elements.pasted;
 const box = form.querySelector(".guesses");
 const looking = form.querySelector("[data-looking]");
 const missing = form.querySelector("[data-missing]");
+const end = form.querySelector("[data-end]");
 
 // No script writes an address: those of the modules stand in the page.
 const packing = import(form.dataset.packing);
@@ -71,6 +72,10 @@ function isArchive(file) {
 }
 
 function addEntry(file) {
+  // The results come from this page now: nothing may lead away from it.
+  for (const id of ["first-wait", "first-steps"]) document.getElementById(id)?.remove();
+  end.replaceChildren();
+  form.classList.add("has-files");
   if (isArchive(file)) form.querySelector(".archive-fields").open = true;
   const row = rowTemplate.content.firstElementChild.cloneNode(true);
   row.dataset.entry = "";
@@ -359,7 +364,7 @@ form.addEventListener("submit", async (event) => {
   for (const [index, entry] of open.entries()) {
     if (isStopped) break;
     sum.textContent = `${index + 1} of ${open.length}`;
-    await send(entry, step);
+    await send(entry, step, index === open.length - 1);
   }
   setBusy(false);
   tellSum();
@@ -368,6 +373,7 @@ form.addEventListener("submit", async (event) => {
     for (const input of box.querySelectorAll("input")) input.disabled = true;
   }
   form.querySelector(".has-errors :is(input, textarea, select)")?.focus();
+  end.querySelector("a")?.focus();
   if (entries.length === 1) lookAt(entries[0].row);
 });
 
@@ -378,7 +384,7 @@ function lookAt(row) {
   else if (row.querySelector(".file-table")) row.scrollIntoView({ block: "nearest" });
 }
 
-async function send(entry, step) {
+async function send(entry, step, isLast) {
   const progress = entry.row.querySelector("progress");
   if (entry.file.size > MOST_BYTES) {
     tell(entry, `The file is larger than ${sizeInWords(MOST_BYTES)}, the most that this installation takes.`);
@@ -392,6 +398,8 @@ async function send(entry, step) {
   const [what, choice = entry.choice] = step.split(" ");
   entry.choice = choice;
   data.append("step", choice ? `${what} ${choice}` : what);
+  // The answer to the last file leads to all of them.
+  for (const other of isLast && what === "upload" ? entries : []) if (other.isStored) data.append("sent", other.id);
   progress.hidden = false;
   entry.row.classList.add("is-sending");
   const answer = await post(data, (share) => {
@@ -413,22 +421,26 @@ function post(data, onProgress) {
     request.upload.addEventListener("progress", (event) => {
       if (event.lengthComputable) onProgress(event.loaded / event.total);
     });
-    const end = ({ target }) => {
+    const finish = ({ target }) => {
       request = null;
       resolve({ status: target.status, text: target.responseText });
     };
-    for (const name of ["load", "error", "abort", "timeout"]) request.addEventListener(name, end);
+    for (const name of ["load", "error", "abort", "timeout"]) request.addEventListener(name, finish);
     request.send(data);
   });
 }
 
 function take(entry, { status, text }) {
-  const outcome = new DOMParser().parseFromString(text, "text/html").querySelector("[data-outcome]");
+  const answer = new DOMParser().parseFromString(text, "text/html");
+  const outcome = answer.querySelector("[data-outcome]");
   if (!outcome) {
     tell(entry, trouble(status));
     return;
   }
-  entry.isStored = "stored" in outcome.dataset;
+  entry.id = outcome.dataset.stored;
+  entry.isStored = entry.id !== undefined;
+  const done = answer.querySelector("[data-done]");
+  if (done) end.replaceChildren(document.adoptNode(done));
   if (entry.isStored && entry.isPasted) pasted.value = "";
   entry.row.querySelector("[data-remove]").hidden = entry.isStored;
   entry.row.querySelector(".file-outcome").replaceChildren(document.adoptNode(outcome));

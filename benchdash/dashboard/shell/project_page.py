@@ -54,6 +54,10 @@ class ProjectPage:
         return self.may(Scope.ADMIN)
 
     @property
+    def may_upload(self) -> bool:
+        return self.may(Scope.UPLOAD)
+
+    @property
     def may_write(self) -> bool:
         """Tell whether the viewer writes articles."""
         return self.may(Scope.TRIAGE)

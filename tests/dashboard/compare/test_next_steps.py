@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from benchdash.accounts.access import Viewer
-from benchdash.dashboard.compare.next_steps import next_steps
+from benchdash.dashboard.compare.next_steps import next_step
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
 from tests.builders import START, make_project, make_record, make_runs
@@ -34,76 +34,64 @@ def send(project, *, versions=("10.11.19",), threads=(4,), workloads=("ro",), **
     return Run.objects.filter(pk__in=[run.pk for run in runs])
 
 
-def labels(project, runs):
-    return [link.label for link in next_steps(project, runs).links]
-
-
-def link(project, runs, label):
-    return next(link.url for link in next_steps(project, runs).links if link.label == label)
-
-
 def test_one_run_leads_to_its_page_and_says_what_more_would_need(project, client):
     runs = send(project)
-    steps = next_steps(project, runs)
-    assert [(one.label, one.url) for one in steps.links] == [
-        ("See the run", f"/p/bench/runs/{runs[0].pk}/#while-it-ran")
-    ]
-    assert list(steps.needed) == [
+    step = next_step(project, runs)
+    assert step.sentence == "1 run: ro at 4 threads, MariaDB 10.11.19 on box"
+    assert (step.link.label, step.link.url) == ("Open the run", f"/p/bench/runs/{runs[0].pk}/#while-it-ran")
+    assert step.needed == [
         "A curve needs one workload of 10.11.19 at another number of threads.",
         "A comparison and a history need another version of MariaDB on box, measured with the same workload.",
     ]
 
 
 def test_several_thread_counts_are_a_curve_of_exactly_these_runs(project, client):
-    send(project, versions=["10.11.5"], workloads=["rw"], threads=[1, 8])
-    runs = send(project, threads=[1, 8])
-    assert labels(project, runs)[0] == "See the curve"
-    address = link(project, runs, "See the curve")
-    text = text_of(client.get(address))
+    send(project, versions=["10.6.23"], workloads=["rw"], threads=[1, 8])
+    step = next_step(project, send(project, threads=[1, 8]))
+    assert step.sentence == "2 runs, 1 curve: ro at 1 to 8 threads, MariaDB 10.11.19 on box"
+    assert step.link.label == "Open the curve"
+    text = text_of(client.get(step.link.url))
     assert "10.11.19" in text
     assert "ro, transactions per second against threads" in text
     assert "rw, transactions per second" not in text
-    assert len(parse_qs(urlsplit(address).query)["v"]) == 1
+    assert len(parse_qs(urlsplit(step.link.url).query)["v"]) == 1
 
 
 def test_thread_counts_that_came_one_by_one_are_a_curve_too(project):
     send(project, threads=[1])
-    assert labels(project, send(project, threads=[8]))[0] == "See the curve"
-    assert "See the curve" not in labels(project, send(project, threads=[16], configuration="other"))
+    assert next_step(project, send(project, threads=[8])).link.label == "Open the curve"
+    elsewhere = next_step(project, send(project, threads=[16], configuration="other"))
+    assert elsewhere.link.label == "Open the run"
 
 
-def test_the_nearest_earlier_version_of_the_place_is_named(project, client):
+def test_the_nearest_earlier_version_of_the_place_stands_beside_it(project, client):
     for version in ("10.6.23", "10.11.5", "10.11.21"):
         send(project, versions=[version])
     send(project, versions=["10.11.18"], hardware="elsewhere")
     send(project, versions=["10.11.17"], workloads=["another"])
     send(project, versions=["10.11.16"], configuration="tuned")
     send(project, versions=["10.11.15"], build="debug")
-    runs = send(project)
-    assert labels(project, runs) == ["See the history", "Compare with 10.11.5", "See the run"]
-    text = text_of(client.get(link(project, runs, "Compare with 10.11.5")))
+    step = next_step(project, send(project))
+    assert step.link.label == "Compare with 10.11.5"
+    text = text_of(client.get(step.link.url))
     assert "ro, 4 threads, transactions per second, box" in text
-    history = text_of(client.get(link(project, runs, "See the history")))
-    assert "10.11.19" in history
-    assert next_steps(project, runs).needed == [
-        "A curve needs one workload of 10.11.19 at another number of threads."
-    ]
+    assert step.needed == ["A curve needs one workload of 10.11.19 at another number of threads."]
 
 
 def test_without_an_earlier_version_it_is_the_next_one(project):
     send(project, versions=["10.11.21"])
     send(project, versions=["11.4.2"])
-    assert "Compare with 10.11.21" in labels(project, send(project))
+    assert next_step(project, send(project)).link.label == "Compare with 10.11.21"
 
 
 def test_a_version_whose_runs_do_not_count_is_none_to_compare_with(project):
     old = send(project, versions=["10.11.5"])
     exclude_run(old[0], by=Viewer(), reason="noise")
-    assert labels(project, send(project)) == ["See the run"]
-    assert next_steps(project, old) is None
+    assert next_step(project, send(project)).link.label == "Open the run"
+    assert next_step(project, old) is None
 
 
-def test_commits_of_a_branch_are_compared_with_the_one_before(project, client):
+def test_commits_of_a_branch_are_compared_with_the_one_before_and_many_are_a_history(project, client):
     def commit(number):
         at = START + timedelta(days=number)
         place = {"branch": "main", "commit": str(number) * 40, "committed_at": at, "started_at": at}
@@ -111,39 +99,67 @@ def test_commits_of_a_branch_are_compared_with_the_one_before(project, client):
 
     commit(1)
     commit(2)
-    runs = commit(3)
-    assert labels(project, runs)[1] == "Compare with 2222222222"
-    assert client.get(link(project, runs, "Compare with 2222222222")).status_code == 200
+    step = next_step(project, commit(3))
+    assert step.link.label == "Compare with 2222222222"
+    assert client.get(step.link.url).status_code == 200
+    every = next_step(project, Run.objects.all())
+    assert every.link.label == "Open the history"
+    assert client.get(every.link.url).status_code == 200
 
 
-def test_several_versions_of_one_upload_are_compared_with_each_other(project, client):
-    runs = send(project, versions=["10.11.5", "10.11.19"], threads=[1, 8])
-    assert labels(project, runs) == ["See the curves", "See the history", "Compare 10.11.5 with 10.11.19"]
-    more = send(project, versions=["10.6.1", "10.6.2", "10.6.3"], workloads=[f"w{n}" for n in range(13)])
-    assert labels(project, more) == ["See the history", "Compare the 3 versions"]
-    assert "workload=" not in link(project, more, "See the history")
+def test_all_versions_of_an_upload_are_sides_of_one_comparison(project, client):
+    curves = next_step(project, send(project, versions=["10.11.5", "10.11.19"], threads=[1, 8]))
+    assert (curves.link.label, curves.needed) == ("Open the 2 curves", [])
+    assert len(parse_qs(urlsplit(curves.link.url).query)["v"]) == 2
+    more = next_step(
+        project,
+        send(project, versions=["10.6.1", "10.6.2", "10.6.3"], workloads=[f"w{n}" for n in range(13)]),
+    )
+    assert more.sentence == (
+        "39 runs: w0, w1 and 11 more workloads at 4 threads, MariaDB 10.6.1, 10.6.2 and 10.6.3 on box"
+    )
+    assert more.link.label == "Open the comparison"
+    assert "workload=" not in more.link.url
 
 
-def test_several_settings_and_values_of_a_parameter_are_compared(project, client):
+def test_three_drivers_of_one_file_are_three_sides(project, client):
+    drivers = {"MariaDB Connector/J": "3.5.1", "MySQL Connector/J": "9.1.0", "Drizzle JDBC": "1.4"}
+    runs = make_runs(
+        [
+            make_record(product=name, version=version, workload="DO 1", threads=None)
+            for name, version in drivers.items()
+        ],
+        project=project,
+    )
+    step = next_step(project, Run.objects.filter(pk__in=[run.pk for run in runs]))
+    assert step.sentence == (
+        "3 runs: DO 1, Drizzle JDBC 1.4, MariaDB Connector/J 3.5.1 and MySQL Connector/J 9.1.0 on box"
+    )
+    assert len(parse_qs(urlsplit(step.link.url).query)["v"]) == 3
+    text = text_of(client.get(step.link.url))
+    assert all(name in text for name in drivers)
+
+
+def test_several_settings_and_values_of_a_parameter_are_a_sweep(project, client):
     runs = send(project, workloads=["b.select rows=1 avgt", "b.select rows=10 avgt"], threads=[1])
-    assert labels(project, runs) == ["Compare the settings"]
-    assert "rows" in text_of(client.get(link(project, runs, "Compare the settings")))
+    step = next_step(project, runs)
+    assert step.link.label == "Open the sweep"
+    assert "rows" in text_of(client.get(step.link.url))
     records = [make_record(version="11.4.2", settings={"pool": size}, key=size) for size in ("1G", "2G")]
     runs = Run.objects.filter(pk__in=[run.pk for run in make_runs(records, project=project)])
-    assert "Compare the settings" in labels(project, runs)
+    assert next_step(project, runs).link.label == "Open the sweep"
 
 
 def test_workloads_of_one_version_are_seen_side_by_side(project, client):
-    runs = send(project, workloads=["a", "b"], threads=[None])
-    steps = next_steps(project, runs)
-    assert [one.label for one in steps.links] == ["See the figures"]
-    assert "Nobody said how many threads there were" in steps.needed[0]
-    assert client.get(steps.first.url).status_code == 200
+    step = next_step(project, send(project, workloads=["a", "b"], threads=[None]))
+    assert step.link.label == "Open the figures"
+    assert "Nobody said how many threads there were" in step.needed[0]
+    assert client.get(step.link.url).status_code == 200
 
 
 def test_however_many_runs_the_statements_are_as_many(project, django_assert_max_num_queries):
     runs = send(project, versions=[f"10.6.{n}" for n in range(9)], workloads=["a", "b"], threads=[1, 2, 4])
     with django_assert_max_num_queries(3):
-        next_steps(project, runs)
+        next_step(project, runs)
     with django_assert_max_num_queries(6):
-        next_steps(project, runs.filter(version__version="10.6.5"))
+        next_step(project, runs.filter(version__version="10.6.5"))

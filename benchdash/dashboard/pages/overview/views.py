@@ -6,18 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.cache import never_cache
 
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.following import follow, follows
 from benchdash.accounts.models import Project, Scope
-from benchdash.accounts.services import create_token
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, matrix
 from benchdash.dashboard.compare import matrix_selection as form
 from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSource, of_branch, of_versions
 from benchdash.dashboard.compare.versions import available_columns
-from benchdash.dashboard.pages.overview.first_upload import TOKEN_NAME, first_steps, first_upload
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
@@ -31,8 +29,6 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
 from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, RowPlace, Standing
 from benchdash.results.versions import release_line
-from ingest.models import Upload
-from ingest.queries import uploads_for
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,6 @@ def _groups(
 
 # --- the page -----------------------------------------------------------------------------------------------
 
-_MAX_UPLOADS: Final = 5
 MAX_LISTED: Final = 20
 MAX_ROWS: Final = 60
 # With so many rows, one that lies outside its usual range by chance is nothing rare.
@@ -122,17 +117,11 @@ _ALL: Final = "all"
 
 @project_page
 def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    return page.render(request, "dashboard/overview.html", _overview(request, page))
-
-
-@never_cache
-@project_action
-def first_token(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Make a token for the first upload; its secret is in this answer, and nowhere else."""
-    page.require(Scope.ADMIN)
-    _, secret = create_token(page.project, TOKEN_NAME, [Scope.UPLOAD], by=page.viewer)
-    context = {**_overview(request, page), **first_steps(page, secret=secret)}
-    return page.render(request, "dashboard/overview.html", context, status=201)
+    """Show the state of a project; one without results begins with the page that takes the first."""
+    context = _overview(request, page)
+    if "has_results" not in context and page.may(Scope.UPLOAD) and not page.project.is_sample:
+        return redirect("dashboard:upload_new", page.project.slug)
+    return page.render(request, "dashboard/overview.html", context)
 
 
 def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -176,10 +165,6 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         context["kept"] = [
             (name, text) for name in ("open", "workload", "threads", "rows") for text in query.getlist(name)
         ]
-    else:
-        uploads = uploads_for(page.viewer, project).filter(came_alone=True)
-        newest = uploads.exclude(state=Upload.State.DELETED)[:_MAX_UPLOADS]
-        context |= {"uploads": newest, **first_steps(page)}
     return context
 
 
@@ -236,6 +221,4 @@ def following(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 urlpatterns = [
     path("", overview, name="overview"),
     path("following/", following, name="following"),
-    path("first-token/", first_token, name="first_token"),
-    path("first-upload/", first_upload, name="first_upload"),
 ]

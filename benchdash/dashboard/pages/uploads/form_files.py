@@ -11,18 +11,16 @@ from django.utils.datastructures import MultiValueDict
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.next_steps import NextSteps, next_steps
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.pages.uploads.contradictions import Contradiction, settle
 from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
-from benchdash.results.sessions import START_UNKNOWN
 from benchdash.results.wording import listed
 from ingest.archives import services as archive_services
 from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX, bare_stem
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
-from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries, runs_told_by
+from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive, received_data
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.reception import receive_one
@@ -71,8 +69,7 @@ class FileOutcome:
 
     ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed),
     CONTRADICTED (somebody is asked which of the ``contradictions`` is right).
-    ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked;
-    ``next`` leads to pages that show what was imported.
+    ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked.
     """
 
     name: str
@@ -87,17 +84,11 @@ class FileOutcome:
     upload: Upload | None = None
     is_dry_run: bool = False
     files: TriedFiles | None = None
-    next: NextSteps | None = None
 
     @property
     def holders(self) -> list[int]:
         """The uploads of which it is another form."""
         return sorted({copy.of_upload for copy in self.copies})
-
-    @property
-    def chart_url(self) -> str:
-        """The page that shows it best; empty where a warning should be read first."""
-        return self.next.first.url if self.next and not to_be_read_first(self.warnings) else ""
 
     @property
     def missing(self) -> str:
@@ -108,13 +99,6 @@ class FileOutcome:
     def left_to_a_job(self) -> Upload | None:
         """The upload, where somebody waits for it."""
         return self.upload if self.upload and self.upload.state not in Upload.FINISHED else None
-
-
-def to_be_read_first(warnings: Sequence[str]) -> bool:
-    """Tell whether warnings concern a first chart, as new names and unknown starts do not."""
-    return not all(
-        one == START_UNKNOWN or (one.startswith("new ") and "nearest" not in one) for one in warnings
-    )
 
 
 def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]", pasted: str = "") -> Batch:
@@ -210,7 +194,6 @@ def upload(project: Project, result: ResultFile, said: FormTexts, *, by: Viewer)
             warnings=stored.warnings,
             troubles=troubles(stored.errors, _small(arrival.data)),
             upload=stored,
-            next=next_steps(project, runs_told_by(stored)) if stored.state == Upload.State.IMPORTED else None,
         )
 
     return _outcome(result, said, store, is_dry_run=False)

@@ -18,8 +18,11 @@ from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELD_OF, FIELDS,
 from ingest.metadata.upload_metadata import JSON_FIELDS, form_values
 
 _MAX_REASON_LENGTH: Final = 1000
-_COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
-_FURTHER: Final = tuple(name for name in FIELDS if name not in (*_COMMON, "meta"))
+_COMMON: Final = ("product", "version", "hardware", "workload")
+_FURTHER: Final = (
+    *("threads", "started_at"),
+    *(name for name in FIELDS if name not in (*_COMMON, "threads", "started_at", "meta")),
+)
 # A rule of the form alone: how a list is written in it.
 _SEPARATED: Final = {"tags": "separated by commas", "companion_pattern": "one pattern a line"}
 

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Final
 
 from benchdash.accounts.models import Project
 from ingest.archives import services as archive_services
+from ingest.archives.plan import bare_stem
 from ingest.archives.previews import FileGuess, FolderPreview
 from ingest.metadata.upload_metadata import read_form
 from ingest.queries import known_names
@@ -60,6 +62,13 @@ class Guesses:
         return self.number > 1 and any(cell.part for row in self.preview.rows for cell in row.cells)
 
     @property
+    def _last_resort(self) -> dict[str, str]:
+        """Return the name of the only file as that of its workload, where nothing else says one."""
+        if self.number != 1 or "workload" not in self.preview.rows[0].missing:
+            return {}
+        return {"workload": bare_stem(PurePath(self.preview.rows[0].path).name)}
+
+    @property
     def as_json(self) -> dict[str, Any]:
         """Return the values that a script puts into the form."""
         preview = self.preview
@@ -68,6 +77,7 @@ class Guesses:
             "parts": preview.parts,
             "companion_patterns": preview.companion_patterns,
             "fields": preview.fields,
+            "last_resort": self._last_resort,
             "is_guessed": preview.is_guessed,
             "results": [row.path for row in preview.rows],
             "beside": {row.path: row.companions for row in preview.rows if row.companions},

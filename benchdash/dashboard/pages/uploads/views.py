@@ -1,7 +1,10 @@
 """Files as received: the list, the form, one upload and its raw file."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 
 from django.conf import settings
@@ -10,23 +13,25 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django_htmx.http import HttpResponseClientRedirect, reselect, retarget
+from django.views.decorators.cache import never_cache
+from django_htmx.http import reselect, retarget
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
-from benchdash.dashboard.compare.next_steps import next_steps
+from benchdash.accounts.services import create_token
+from benchdash.dashboard.compare.next_steps import NextStep, next_step
 from benchdash.dashboard.pages.uploads import archive_files, form_files
 from benchdash.dashboard.pages.uploads import descriptions as received
+from benchdash.dashboard.pages.uploads.first_upload import TOKEN_NAME, first_steps, first_upload
 from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, remembered_in, said_in
 from benchdash.dashboard.pages.uploads.guesses import guesses_of
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.commands import upload_ways
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.numbers import count
 from benchdash.dashboard.shell.paging import LongList
-from benchdash.dashboard.shell.project_page import ProjectPage, project_form, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_form, project_page
 from ingest.api import raw_response
 from ingest.errors import (
     FieldError,
@@ -55,10 +60,9 @@ from ingest.queries import (
 from ingest.receiving.arrivals import received_data
 from ingest.receiving.reimports import readable_uploads
 
+_ID: Final = re.compile("[0-9]{1,18}")
 _PAGE: Final = 50
 _FILES: Final = 100
-# In the session: the archive of which the chart opens by itself, as it is the first of its project.
-_OPENS_CHART: Final = "opens_chart"
 # The columns of a row of the list; metadata can be long.
 _SHOWN: Final = (
     *("name", "state", "format", "errors", "warnings", "done", "total", "is_archive", "received_at"),
@@ -88,8 +92,6 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "files_of": {archive: archive_files.counted(states) for archive, states in files.items()},
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
-        "may_upload": page.may(Scope.UPLOAD),
-        "ways": upload_ways(project=page.project.slug),
     }
     return page.render(request, "dashboard/uploads.html", context)
 
@@ -133,22 +135,40 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         return _guesses(request, page, said)
     of_form = form_files.FormTexts(said, remembered_in(request.POST), choice)
     batch = form_files.sort_files(request.FILES, request.POST.get("pasted", ""))
-    is_first = not uploads_for(page.viewer, page.project).filter(state__in=Upload.WITH_RUNS).exists()
     if step == "check":
         outcomes = [form_files.check(page.project, one, of_form) for one in batch.results]
     else:
         outcomes = [form_files.upload(page.project, one, of_form, by=page.viewer) for one in batch.results]
     outcomes += map(form_files.stray, batch.stray)
-    if is_first and len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
-        request.session[_OPENS_CHART] = waiting.pk
+    done = _done(page, outcomes, request.POST.getlist("sent"))
     if request.headers.get("X-Requested-With") == "upload.js":
-        context = {"outcomes": outcomes, "is_first": is_first}
+        context = {"outcomes": outcomes, "next": done}
         return page.render(request, "dashboard/_upload_outcomes.html", context)
     if len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
         return redirect("dashboard:upload", page.project.slug, waiting.pk)
     form = SaidForm(request.POST)
     form.show_errors(error for outcome in outcomes for error in outcome.fields)
-    return _form(request, page, form, outcomes)
+    return _form(request, page, form, outcomes, done=done)
+
+
+def _done(page: ProjectPage, outcomes: Sequence[FileOutcome], sent: Sequence[str]) -> NextStep | None:
+    """Return what uploaded files lead to, with those that a script ``sent`` before (ids of uploads)."""
+    ids = [outcome.upload.pk for outcome in outcomes if outcome.upload]
+    ids += [int(text) for text in sent if _ID.fullmatch(text)]
+    if not ids:
+        return None
+    uploads = uploads_for(page.viewer, page.project).filter(pk__in=ids, state__in=Upload.WITH_RUNS)
+    runs = [runs_told_by(upload) for upload in uploads]
+    return next_step(page.project, reduce(or_, runs)) if runs else None
+
+
+@never_cache
+@project_action
+def first_token(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """Make a token for the first upload; its secret is in this answer, and nowhere else."""
+    page.require(Scope.ADMIN)
+    _, secret = create_token(page.project, TOKEN_NAME, [Scope.UPLOAD], by=page.viewer)
+    return _form(request, page, SaidForm(), secret=secret)
 
 
 def _empty_form(request: HttpRequest, page: ProjectPage) -> HttpResponse:
@@ -185,9 +205,13 @@ def _form(
     *,
     last: Upload | None = None,
     remembered: str = "",
+    done: NextStep | None = None,
+    secret: str = "",
 ) -> HttpResponse:
+    has_results = uploads_for(page.viewer, page.project).filter(state__in=Upload.WITH_RUNS).exists()
     context = {
         "last": last,
+        "next": done,
         "remembered": remembered or request.POST.get("remembered", ""),
         "max_files": settings.ARCHIVE_MAX_FILES,
         "max_unpacked_bytes": settings.ARCHIVE_MAX_UNPACKED_BYTES,
@@ -201,7 +225,10 @@ def _form(
         "configuration_suffixes": " ".join(form_files.CONFIGURATION_SUFFIXES),
         "archive_suffixes": " ".join(form_files.ARCHIVE_SUFFIXES),
     }
-    return page.render(request, "dashboard/upload_new.html", context, status=422 if form.errors else 200)
+    if secret or not has_results:
+        context |= first_steps(page, secret=secret)
+    status = 201 if secret else 422 if form.errors else 200
+    return page.render(request, "dashboard/upload_new.html", context, status=status)
 
 
 @project_page
@@ -232,7 +259,7 @@ def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
         "may_change": page.may(Scope.UPLOAD),
         "is_readable": readable_uploads(page.project).filter(pk=shown.pk).exists(),
         "companions": shown.companions.select_related("raw").defer("raw__content").order_by("pk"),
-        "next": next_steps(page.project, runs_told_by(shown)) if shown.state in Upload.FINISHED else None,
+        "next": next_step(page.project, runs_told_by(shown)) if shown.state in Upload.FINISHED else None,
     }
     if sees_raw and shown.state in Upload.FINISHED:
         context["troubles"] = received.troubles_of(shown, shown.errors)
@@ -271,11 +298,6 @@ def _archive(
     context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
     if context["waits"]:
         return page.render(request, "dashboard/archive.html", context)
-    opens_chart = request.session.pop(_OPENS_CHART, None) == shown.pk
-    is_plain = shown.state == Upload.State.IMPORTED and not form_files.to_be_read_first(shown.warnings)
-    if opens_chart and is_plain and context["next"]:
-        address = context["next"].first.url
-        return HttpResponseClientRedirect(address) if "HX-Request" in request.headers else redirect(address)
     text, chip = filters.search_text(request.GET), _state_chip(states, request.GET.getlist("state"))
     found = Paginator(_found(listed, chip, text), _FILES).get_page(request.GET.get("page"))
     context |= {
@@ -317,6 +339,8 @@ def _found(listed: QuerySet[Any], chip: FilterChip, text: str) -> QuerySet[Any]:
 
 
 urlpatterns = [
+    path("first-token/", first_token, name="first_token"),
+    path("first-upload/", first_upload, name="first_upload"),
     path("uploads/", uploads, name="uploads"),
     path("uploads/new/", upload_new, name="upload_new"),
     path("uploads/<int:pk>/", upload, name="upload"),

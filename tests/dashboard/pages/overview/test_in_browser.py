@@ -29,53 +29,43 @@ def test_project_token_upload_and_the_chart_opens_by_itself(chromium_page, sign_
     page.get_by_label("Name", exact=True).fill("Nightly runs")
     expect(page.get_by_label("Name in addresses")).to_have_value("nightly-runs")
     page.get_by_role("button", name="Make the project").click()
-    expect(page.get_by_role("status").first).to_contain_text("Waiting for the first results")
-    page.get_by_label("File").fill("t04.txt")
-    page.get_by_label("Version").fill("10.11.19")
-    page.get_by_label("Machine").fill("bench 'one'")
+    expect(page.locator("#first-wait")).to_contain_text("Waiting for the first results")
+    page.get_by_text("Or send from the machine that measures").click()
     page.get_by_role("button", name="Make a token").click()
     command = page.locator("#first-command code").first
     expect(command).to_contain_text("Bearer bd_")
-    expect(page).to_have_url(re.compile("/p/nightly-runs/$"))
+    expect(page).to_have_url(re.compile("/p/nightly-runs/uploads/new/$"))
     client = page.locator("#first-command code").nth(1).text_content()
     assert re.search(r"BENCHDASH_TOKEN=bd_\S+\n", client)
-    assert [line.strip(" \\") for line in client.split("\n")[2:] if "one" not in line] == [
-        "python3 benchdash.py upload t04.txt",
-        "--product MariaDB",
-        "--version 10.11.19",
-        "--workload oltp_read_only",
-    ]
-    answer = sent_with(command.inner_text(), REPORTS / "t04.txt")
-    assert '"version":"10.11.19"' in answer
+    answer = sent_with(command.inner_text().replace("result.txt", "t04.txt"), REPORTS / "t04.txt")
+    assert '"version":"10.11.7"' in answer
     assert "/p/nightly-runs/uploads/" in answer
     page.wait_for_url("**/p/nightly-runs/runs/*/#while-it-ran")
     page.locator("figure.chart[data-drawn] .main-svg").first.wait_for()
-    expect(page.locator("main")).to_contain_text("bench 'one'")
+    expect(page.locator("main")).to_contain_text("bench-01")
 
 
-def test_a_file_that_says_more_needs_less_and_a_refused_one_is_told(
+def test_a_refused_file_is_told_and_a_better_one_opens(
     chromium_page, sign_in, live_server, settings, tmp_path
 ):
     settings.SITE_URL = live_server.url
     sign_in(make_user("root", member_of=make_project("bench"), role=Role.ADMIN))
     page = chromium_page
     page.goto("/p/bench/")
+    page.get_by_text("Or send from the machine that measures").click()
     page.get_by_role("button", name="Make a token").click()
-    command = page.locator("#first-command code").first
-    expect(command).to_contain_text("Bearer bd_")
-    for label in ("Product", "Version", "Workload"):
-        page.get_by_label(label).fill("")
-    table = tmp_path / "my table.txt"
-    page.get_by_label("File").fill(table.name)
-    assert "product" not in command.inner_text()
+    expect(page.locator("#first-command code").first).to_contain_text("Bearer bd_")
+    shown = page.locator("#first-command code").first.inner_text().split("\n")
+    command = "\n".join(line for line in shown if not re.search("product|version|workload", line))
+    table = tmp_path / "result.txt"
     table.write_text("nothing that anybody knows\n")
-    assert '"status":422' in sent_with(command.inner_text(), table)
-    expect(page.locator("#first-wait")).to_contain_text("my table.txt came in and was refused")
+    assert '"status":422' in sent_with(command, table)
+    expect(page.locator("#first-wait")).to_contain_text("result.txt came in and was refused")
     table.write_text(
         "query\tMariaDB-JDBC-2.7.9\tMariaDB-JDBC-3.5.1\nDO 1\t12026\t12900\nSELECT 1\t9012\t9100\n"
     )
-    sent_with(command.inner_text(), table)
-    page.wait_for_url("**/p/bench/history/?**")
+    sent_with(command, table)
+    page.wait_for_url("**/p/bench/compare/matrix/?**")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

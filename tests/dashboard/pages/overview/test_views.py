@@ -316,13 +316,12 @@ def test_a_person_follows_a_project_and_follows_it_no_more(client, project):
 # --- empty, who, how much -----------------------------------------------------------------------------------
 
 
-def test_a_member_sees_why_the_first_upload_was_refused(client, project):
-    make_upload(
-        project, name="broken.txt", state="refused", errors=[{"line": None, "message": "it is empty"}]
-    )
-    assert "broken.txt" not in text_of(get(client))
+def test_an_empty_project_begins_with_the_page_that_takes_files(client, project):
+    assert "Charts appear here with the first results" in text_of(get(client))
     client.force_login(make_user(member_of=project))
-    assert "broken.txt it is empty" in text_of(get(client))
+    assert get(client)["Location"] == "/p/bench/uploads/new/"
+    measure(project)
+    assert get(client).status_code == 200
 
 
 def test_a_private_project_is_for_its_members(client):

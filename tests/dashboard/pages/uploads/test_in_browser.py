@@ -61,25 +61,29 @@ def test_a_dropped_folder_is_packed_and_only_what_its_names_lack_is_typed(person
     assert [run.threads for run in runs] == list(THREADS)
     [said] = {(run.version.product.name, run.version.version, run.workload.name) for run in runs}
     assert said == ("MariaDB", "10.11.5", "oltp_read_only")
-    # The first results of a project open their chart by themselves, once; the way back leads to the upload.
+    expect(person.page.locator(".upload-done")).to_contain_text(
+        "7 runs, 1 curve: oltp_read_only at 1 to 64 threads, MariaDB 10.11.5 on box"
+    )
+    person.click("Open the curve", "link")
     expect(person.page).to_have_url(re.compile(r"/compare/matrix/.*open="))
     drops, clicks, keys = person.counts()
-    assert (drops, clicks) == (1, len(TYPED[style]) + 1)
+    assert (drops, clicks) == (1, len(TYPED[style]) + 2)
     assert keys == sum(map(len, TYPED[style].values()))
-    person.page.go_back()
-    expect(person.page).to_have_url(re.compile(r"/uploads/\d+/$"))
 
 
-def test_a_pasted_table_is_read_after_one_word_and_one_click(person):
+def test_a_pasted_table_is_seen_after_three_words_and_two_clicks(person):
     person.paste(TABLE)
     expect(person.page.locator(".file-title")).to_have_text("pasted.txt")
     expect(summary(person)).to_contain_text("hardware is missing")
-    person.type(product="MySQL", version="8.0.45", hardware="box", workload="oltp_read_only")
+    # Its workload is called as the file, until somebody says otherwise.
+    expect(person.page.get_by_label("Workload", exact=True)).to_have_value("pasted")
+    person.type(product="MySQL", version="8.0.45", hardware="box")
     expect(summary(person)).to_have_text("1 of 1 file is complete.")
     person.upload()
-    expect(person.page).to_have_url(re.compile(r"/compare/matrix/.*open="))
+    person.click("Open the curve", "link")
+    person.page.locator("figure.chart[data-drawn]").first.wait_for()
     assert sorted(run.threads for run in Run.objects.all()) == [16, 32, 64]
-    assert person.counts() == (1, 5, len("MySQL8.0.45boxoltp_read_only"))
+    assert person.counts() == (1, 5, len("MySQL8.0.45box"))
 
 
 def test_a_report_of_jmh_needs_product_version_and_machine_alone(person):
@@ -90,6 +94,8 @@ def test_a_report_of_jmh_needs_product_version_and_machine_alone(person):
     person.type(product="MariaDB Connector/J", version="3.5.6", hardware="box")
     expect(summary(person)).to_have_text("1 of 1 file is complete.")
     person.upload()
+    expect(person.page.locator(".upload-done a")).to_have_text(re.compile("Open the "))
+    person.page.locator(".upload-done a").click()
     person.page.locator("figure.chart[data-drawn]").first.wait_for()
     assert {run.version.version for run in Run.objects.all()} == {"3.5.6"}
     assert person.counts()[:2] == (1, 4)
@@ -180,3 +186,8 @@ def test_loose_files_get_a_pattern_and_what_is_missing_is_told_once(person):
     found = Run.objects.values_list("version__product__name", "version__version", "threads")
     assert sorted(found) == [("MariaDB", f"10.11.{v}", n) for v in (5, 6) for n in (1, 2)]
     assert [one.format for one in Companion.objects.all()] == ["vmstat"]
+    done = page.locator(".upload-done")
+    expect(done).to_contain_text(
+        "4 runs, 2 curves: oltp_read_only at 1 to 2 threads, MariaDB 10.11.5 and 10.11.6"
+    )
+    expect(done.get_by_role("link", name="Open the 2 curves")).to_be_focused()

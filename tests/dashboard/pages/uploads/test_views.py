@@ -136,18 +136,13 @@ def test_a_list_that_waits_asks_again_and_one_that_does_not_stops(client, projec
     assert 'hx-trigger="every 2s"' not in listed(client, project)
 
 
-def test_an_empty_list_gives_the_command_for_this_installation(client, project, settings):
-    settings.SITE_URL = "https://bench.example.org"
-    client.force_login(make_user(member_of=project, role=Role.ADMIN))
-    page = listed(client, project)
-    assert "-F project=mine" in page
-    assert "https://bench.example.org/api/v1/uploads/" in page
-    assert "Upload files here" in page
+def test_an_empty_list_leads_to_the_form(client, project, member):
+    assert "Upload the first results" in listed(client, project)
 
 
 def test_a_reader_is_not_offered_what_readers_may_not(client, project):
     client.force_login(make_user(member_of=project, role=Role.READER))
-    assert "Upload files here" not in listed(client, project)
+    assert "Upload the first results" not in listed(client, project)
 
 
 def test_the_list_takes_the_same_statements_however_long(
@@ -192,7 +187,7 @@ def test_a_check_says_what_would_be_understood_and_stores_nothing(client, projec
     assert "nothing is stored yet" in page
     assert "8 threads" in page
     assert "17 readings" in page
-    assert "new hardware &#x27;box&#x27;" in page
+    assert "New in this project: product MariaDB; " in page
     assert not Upload.objects.exists()
     assert not RawFile.objects.exists()
     assert not Hardware.objects.exists()
@@ -318,12 +313,12 @@ def test_a_script_gets_the_outcome_without_a_page(client, project, member):
         {"file": sent(SYSBENCH), "step": "upload", **SAID},
         headers={"X-Requested-With": "upload.js"},
     )
-    # The first results of a project lead to their chart.
+    upload, run = Upload.objects.get(), Run.objects.get()
     text = text_of(answer).strip()
-    assert text.startswith(
-        '<div class="outcome" data-outcome="imported" data-stored data-follow="/p/mine/runs/'
-    )
-    assert "<html" not in text_of(answer)
+    assert text.startswith(f'<div class="outcome" data-outcome="imported" data-stored="{upload.pk}"')
+    assert "1 run: oltp_read_only at 8 threads, MariaDB 10.11.19 on box" in text
+    assert f'<a class="button primary" href="/p/mine/runs/{run.pk}/#while-it-ran">Open the run</a>' in text
+    assert "<html" not in text
 
 
 def test_a_file_beyond_the_limit_is_told_so(client, project, member, settings):
@@ -338,7 +333,8 @@ def test_a_large_file_is_left_to_a_job(client, project, member, settings):
     page = text_of(send(client, project, SYSBENCH, DRIVERS, **SAID))
     upload = Upload.objects.get(name=SYSBENCH.name)
     assert upload.state == "queued"
-    assert f'data-outcome="queued" data-stored data-follow="{url("upload", project, upload.pk)}"' in page
+    outcome = f'data-outcome="queued" data-stored="{upload.pk}"'
+    assert f'{outcome} data-follow="{url("upload", project, upload.pk)}"' in page
     assert f"Upload {upload.pk}" in page
 
 
@@ -395,7 +391,8 @@ def test_an_upload_says_what_it_is(client, project, member):
     assert "sysbench" in page
     assert "after the move" in page
     assert "nightly" in page
-    assert "new product &#x27;MariaDB&#x27;" in page
+    assert "New in this project: product MariaDB;" in page
+    assert "new product" not in page
     assert ">17<" in page
 
 
@@ -744,7 +741,7 @@ def test_a_configuration_dropped_with_results_goes_with_each(upload_page, tmp_pa
     expect(upload_page.locator(".file-row")).to_have_count(1)
     fill_in(upload_page, **SAID)
     upload_page.get_by_role("button", name="Upload", exact=True).click()
-    upload_page.wait_for_url("**/runs/**")
+    expect(upload_page.get_by_role("link", name="Open the run")).to_be_focused()
     assert Run.objects.get().content.settings["sync_binlog"] == "1"
 
 

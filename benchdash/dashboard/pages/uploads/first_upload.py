@@ -12,8 +12,8 @@ from django.shortcuts import redirect, render
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseStopPolling
 
 from benchdash.accounts.models import Scope
-from benchdash.dashboard.compare.next_steps import next_steps
-from benchdash.dashboard.shell.commands import EXAMPLE, EXAMPLE_FILE, folder_command, upload_ways
+from benchdash.dashboard.compare.next_steps import next_step
+from benchdash.dashboard.shell.commands import folder_command, upload_ways
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from ingest.models import Upload
@@ -46,31 +46,14 @@ class Wait:
         return time.time() - self.since > MAX_WAIT_S
 
 
-@dataclass(frozen=True)
-class ExampleField:
-    """A part of the commands that people change: ``name`` is that of the field of an upload."""
-
-    name: str
-    label: str
-    value: str
-
-
-_LABELS: Final = {"product": "Product", "version": "Version", "hardware": "Machine", "workload": "Workload"}
-_EXAMPLE: Final = [
-    ExampleField("file", "File", EXAMPLE_FILE),
-    *(ExampleField(name, label, EXAMPLE[name]) for name, label in _LABELS.items()),
-]
-
-
 def first_steps(page: ProjectPage, *, secret: str = "") -> dict[str, Any]:
-    """Return the context of an empty project; ``secret`` is that of a token that was just made."""
+    """Return the context of a project without results; ``secret`` is that of a token that was just made."""
     return {
+        "is_first": True,
         "secret": secret,
-        "example": _EXAMPLE,
         "ways": upload_ways(secret) if secret else upload_ways(),
         "folder_command": folder_command(page.project.slug, page.viewer),
-        "may_upload": page.may(Scope.UPLOAD),
-        "wait": Wait(_uploads(page).first(), int(time.time())) if page.may(Scope.UPLOAD) else None,
+        "wait": Wait(_uploads(page).first(), int(time.time())),
     }
 
 
@@ -101,6 +84,6 @@ def _first_chart(page: ProjectPage, since: int) -> str:
     from_then_on = datetime.fromtimestamp(since - _CLOCKS_DIFFER_S, UTC)
     imported = _uploads(page).filter(state__in=Upload.WITH_RUNS, finished_at__gte=from_then_on)
     for upload in imported.order_by("finished_at", "pk")[:1]:
-        steps = next_steps(page.project, runs_told_by(upload))
-        return steps.first.url if steps else page_url("upload", page.project, upload.pk)
+        step = next_step(page.project, runs_told_by(upload))
+        return step.link.url if step else page_url("upload", page.project, upload.pk)
     return ""

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Role, Token
 from benchdash.accounts.services import find_token
-from benchdash.dashboard.pages.overview.first_upload import MAX_WAIT_S
+from benchdash.dashboard.pages.uploads.first_upload import MAX_WAIT_S
 from ingest.models import Upload
 from tests.builders import make_project, make_record, make_runs, make_upload, make_user
 from tests.dashboard.page_text import text_of
@@ -31,7 +31,7 @@ def admin(client, project):
 
 
 def overview(client):
-    return text_of(client.get("/p/bench/"))
+    return text_of(client.get("/p/bench/", follow=True))
 
 
 def ask(client, *, since=None, seen="nothing", headers=HTMX):
@@ -141,4 +141,4 @@ def test_only_those_who_may_upload_wait(client, project):
     assert ask(client)["Location"].startswith("/sign-in/")
     client.force_login(make_user(member_of=project, role=Role.READER))
     assert ask(client).status_code == 403
-    assert "hx-get" not in client.get("/p/bench/").content.decode()
+    assert "hx-get" not in overview(client)
