@@ -137,6 +137,8 @@ def _show(
         "span": span(shown, last_good_at=last_good_at(shown, evidence)),
         "evidence": _shown(shown, evidence),
         "family": queries.family_evidence(evidence),
+        "is_of_one_machine": len({(one.series.hardware_id, one.series.configuration_id) for one in evidence})
+        == 1,
         "is_of_one_session": queries.is_of_one_session(evidence),
         "headline_series": sum(one.series.metric == shown.metric for one in _told_by(evidence)),
         "history_url": f"{page_url('history', project)}?{'&'.join(series)}" if series else "",

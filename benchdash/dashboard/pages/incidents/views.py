@@ -34,6 +34,7 @@ from benchdash.regressions import queries
 from benchdash.regressions import triage as triaging
 from benchdash.regressions.analysis.spans import span
 from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.mornings import morning_of
 
 _PAGE: Final = 50
 _MAX_OTHERS: Final = 10
@@ -54,8 +55,12 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     pages = paginator.get_page(request.GET.get("page"))
     may_triage = page.may(Scope.TRIAGE)
     is_empty = not is_filtered and not tabs[EVERYTHING].count
+    lost: list[Any] = []
     others: list[Any] = []
-    if tab.name == OPEN and not (is_filtered or is_empty or paginator.count):
+    if tab.name == OPEN and not (is_filtered or is_empty):
+        holding = [one.pk for one in morning_of(page.project).lost]
+        lost = list(_with_relatives(queries.incidents(page.project).filter(CURRENT, pk__in=holding)))
+    if tab.name == OPEN and not (is_filtered or is_empty or paginator.count or lost):
         others = list(_with_relatives(queries.incidents(page.project).filter(CURRENT))[:_MAX_OTHERS])
     context = {
         # Among none there is nothing to choose.
@@ -68,6 +73,7 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "is_filtered": is_filtered,
         "pages": pages,
         "rows": [(one, span(one, last_good_at=one.last_good_at)) for one in pages],
+        "lost": [(one, span(one, last_good_at=one.last_good_at)) for one in lost],
         "others": [(one, span(one, last_good_at=one.last_good_at)) for one in others],
         "may_triage": may_triage,
         "form": TogetherForm(people) if may_triage else None,
