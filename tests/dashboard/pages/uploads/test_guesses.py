@@ -51,7 +51,7 @@ def test_guesses_say_what_is_missing_in_how_many_files_and_store_nothing(client,
     guesses = answer.context["guesses"]
     assert guesses.summary == ("0 of 2 files are complete, hardware is missing in all 2 files.")
     assert guesses.as_json["fields"] == {"product": "MySQL", "version": "8.0.44"}
-    assert [path for path, _ in guesses.no_results] == ["notes.md"]
+    assert [path for path, _ in guesses.preview.no_results] == ["notes.md"]
     assert "Version 'my8044' is a product with its version" in text_of(answer)
     assert "1 file that is no result" in text_of(answer)
     assert not Upload.objects.exists()
