@@ -5,22 +5,13 @@ Colours, and a prefix that the lines share, are taken away (``prefixes``).
 
 import codecs
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
-from ingest.formats.lines import (
-    FewLines,
-    LineBlock,
-    Lines,
-    blocks_of,
-    count_lines,
-    decoded,
-    lines_of,
-)
+from ingest.formats.lines import Lines, decoded, decoded_line
 from ingest.formats.prefixes import (
     Prefixes,
     may_hold_terminal_codes,
@@ -34,6 +25,7 @@ HEAD_BYTES = 64 * 1024
 
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _UTF_16_CHUNK = 1024 * 1024
+_PART_BYTES = 256 * 1024
 # Tabs, line ends, and what terminals are sent (bell, backspace, escape) are found in the logs of real tools.
 _BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
@@ -52,7 +44,6 @@ class Source:
         self.name = name
         self.limits = limits
         self.metric = metric
-        self._at_hand: tuple[LineBlock, list[bytes]] | None = None
 
     @cached_property
     def head(self) -> bytes:
@@ -87,31 +78,28 @@ class Source:
 
         Raise FormatError as ``check`` does.
         """
-        content = self._content
-        return "".join(decoded(content.data[block.start : block.stop]) for block in content.blocks)
+        self.check()
+        return "".join(map(decoded, self._parts()))
 
     @cached_property
     def lines(self) -> Sequence[str]:
         """The lines without their ends; line number n of a message is ``lines[n - 1]``.
 
-        They are decoded when they are asked for. Raise FormatError as ``check`` does, and for a line
-        beyond the limit.
+        Raise FormatError as ``check`` does, and for a line beyond the limit.
         """
         content = self._content
         self.limits.check("line_bytes", *content.longest_line)
         self.limits.check("lines", content.lines)
-        if len(content.blocks) == 1:
-            return FewLines(lines_of(content.data, content.blocks[0]))
-        return Lines.of(content.data, content.blocks, content.lines)
+        return Lines(decoded_line(line) for part in self._parts() for line in part.splitlines())
 
     @property
     def ends_with_newline(self) -> bool:
-        return self._content.data.endswith((b"\r", b"\n"))
+        return self._content.ends_with_newline
 
     @property
     def size(self) -> int:
         """The bytes of the text, in UTF-8 mostly."""
-        return len(self._content.data)
+        return self._content.size
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -129,13 +117,12 @@ class Source:
 
     def time_of(self, line: int) -> str:
         """Return the time in the prefix that was taken away from this line; empty where there was none."""
-        if not self.prefixes.kinds:
-            return ""
-        blocks = self._content.blocks_in_file
-        block = blocks[bisect_right(blocks, line - 1, key=lambda block: block.lines_before) - 1]
-        if self._at_hand is None or self._at_hand[0] is not block:
-            self._at_hand = block, self._lines_in_file(block)
-        return self.prefixes.time_of(self._at_hand[1][line - 1 - block.lines_before])
+        return self._times[line - 1] if self.prefixes.kinds else ""
+
+    @cached_property
+    def _times(self) -> Sequence[str]:
+        plain = map(_plain, _parts_of(self._whole[0]))
+        return [self.prefixes.time_of(line) for part in plain for line in part.splitlines()]
 
     def check(self) -> None:
         """Raise FormatError for an empty file, binary data, broken UTF-16, and a file beyond the limits."""
@@ -148,24 +135,22 @@ class Source:
         whole, is_cut = self._whole
         if binary := _BINARY.search(whole):
             raise _binary(whole, binary.start())
-        data, blocks_in_file, had_codes = self._cleaned(whole)
-        blocks = tuple(blocks_of(data))
-        if all(decoded(data[block.start : block.stop]).isspace() for block in blocks):
+        is_empty, size, ends, odd, longest, part = True, 0, 0, 0, (0, 0), b""
+        for part in self._parts():
+            is_empty = is_empty and not decoded(part[:HEAD_BYTES]).strip() and not decoded(part).strip()
+            longest = longest if longest[0] else _longest_line(part, self.limits.line_bytes, ends)
+            odd = odd or _first_odd_line(part, ends)
+            size, ends = size + len(part), ends + part.count(b"\n")
+        if is_empty:
             raise FormatError("the file is empty")
-        longest, line = _longest_line(data, blocks, self.limits.line_bytes)
-        if longest > self.limits.json_bytes:
-            self.limits.check("line_bytes", longest, line)
-        lines = blocks[-1].lines_before + count_lines(data[blocks[-1].start :])
-        return _Content(
-            data,
-            blocks,
-            lines,
-            _first_odd_line(data, blocks),
-            (longest, line),
-            is_cut,
-            blocks_in_file,
-            had_codes,
+        if longest[0] > self.limits.json_bytes:
+            self.limits.check("line_bytes", *longest)
+        ends_with_newline = part.endswith(b"\n")
+        lines = ends + (not ends_with_newline)
+        had_codes = may_hold_terminal_codes(whole) and any(
+            len(without_terminal_codes(lines)) < len(lines) for lines in _parts_of(whole)
         )
+        return _Content(size, lines, odd, longest, is_cut, had_codes, ends_with_newline)
 
     @cached_property
     def _whole(self) -> tuple[bytes, bool]:
@@ -176,49 +161,42 @@ class Source:
         data = _whole_characters(whole)
         return data, len(data) < len(whole)
 
-    def _cleaned(self, whole: bytes) -> tuple[bytes, tuple[LineBlock, ...], bool]:
-        """Return the text without codes and prefixes, the blocks before that, and whether there were codes.
-
-        The blocks count the lines as those of the text are counted.
-        """
-        if not self.prefixes.kinds and not may_hold_terminal_codes(whole):
-            return whole, (), False
-        text, blocks, lines, had_codes, plain = BytesIO(), [], 0, False, b""
-        for block in blocks_of(whole):
-            part = whole[block.start : block.stop]
-            had_codes = had_codes or len(without_terminal_codes(part)) < len(part)
+    def _parts(self) -> Iterator[bytes]:
+        """Yield the text, a part of its lines at a time, without codes and prefixes."""
+        plain = b""
+        for part in _parts_of(self._whole[0]):
             plain = _plain(part)
-            blocks.append(LineBlock(block.start, block.stop, lines))
-            lines += plain.count(b"\n")
-            text.write(self.prefixes.strip(plain))
+            yield self.prefixes.strip(plain)
         # A prefix that ends the file stays: it tells that the line behind it is missing.
-        last_line = plain.rpartition(b"\n")[2]
+        last_line = plain.rpartition(b"\n")[2] if self.prefixes.kinds else b""
         if last_line and not self.prefixes.strip(last_line):
-            text.write(last_line)
-        return text.getvalue(), tuple(blocks), had_codes
-
-    def _lines_in_file(self, block: LineBlock) -> list[bytes]:
-        """Return the lines of a block with their prefixes."""
-        return _plain(self._whole[0][block.start : block.stop]).removesuffix(b"\n").split(b"\n")
+            yield last_line
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """Text in UTF-8 or Windows-1252, without a byte order mark.
+    """The measures of a text.
 
     ``first_odd_line`` is the first one that is not UTF-8, 0 where there is none. ``longest_line`` is the size
-    and the number of the longest line, where one is beyond the limit. Where something was taken away,
-    ``blocks_in_file`` are blocks of the file as it was, which count the lines of this text.
+    and the number of a line beyond the limit.
     """
 
-    data: bytes
-    blocks: tuple[LineBlock, ...]
+    size: int
     lines: int
     first_odd_line: int
     longest_line: tuple[int, int]
     is_cut: bool
-    blocks_in_file: tuple[LineBlock, ...]
     had_codes: bool
+    ends_with_newline: bool
+
+
+def _parts_of(data: bytes) -> Iterator[bytes]:
+    """Yield whole lines, a quarter of a megabyte at a time: a large file is never in memory thrice."""
+    start = 0
+    while start < len(data):
+        stop = data.find(b"\n", start + _PART_BYTES - 1) + 1 or len(data)
+        yield data[start:stop]
+        start = stop
 
 
 def _plain(lines: bytes) -> bytes:
@@ -227,31 +205,33 @@ def _plain(lines: bytes) -> bytes:
 
 
 def _binary(data: bytes, offset: int) -> FormatError:
-    line = count_lines(data[: offset + 1])
+    line = 1 + _plain(data[: offset + 1]).count(b"\n")
     if data[offset] == 0:
         return FormatError("a NUL byte: this is not a text file", line)
     return FormatError(f"a control character ({data[offset]:#04x}): this is not a text file", line)
 
 
-def _first_odd_line(data: bytes, blocks: Sequence[LineBlock]) -> int:
+def _first_odd_line(data: bytes, lines_before: int) -> int:
     """Return the first line that is not UTF-8, 0 where there is none."""
-    for block in blocks:
-        try:
-            data[block.start : block.stop].decode()
-        except UnicodeDecodeError as error:
-            return block.lines_before + count_lines(data[block.start : block.start + error.start + 1])
+    try:
+        if not data.isascii():
+            data.decode()
+    except UnicodeDecodeError as error:
+        return lines_before + data.count(b"\n", 0, error.start) + 1
     return 0
 
 
-def _longest_line(data: bytes, blocks: Sequence[LineBlock], limit: int) -> tuple[int, int]:
-    """Return size and number of the longest line, zeros where none is beyond the limit."""
-    longest = (0, 0)
-    for block in blocks:
-        if block.stop - block.start > limit:
-            sizes = [len(line) for line in data[block.start : block.stop].splitlines()]
-            if max(sizes) > limit:
-                longest = max(longest, (max(sizes), block.lines_before + sizes.index(max(sizes)) + 1))
-    return longest
+def _longest_line(data: bytes, limit: int, lines_before: int) -> tuple[int, int]:
+    """Return size and number of the first line beyond the limit, zeros where there is none."""
+    start = 0
+    while len(data) - start > limit:
+        end = data.rfind(b"\n", start, start + limit + 1)
+        if end < 0:
+            stop = data.find(b"\n", start)
+            line = lines_before + data.count(b"\n", 0, start) + 1
+            return (len(data) if stop < 0 else stop) - start, line
+        start = end + 1
+    return 0, 0
 
 
 def _whole_characters(data: bytes) -> bytes:

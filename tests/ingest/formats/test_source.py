@@ -1,10 +1,7 @@
 """Bytes become text once, or are refused with the line that is to blame."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ingest.formats import lines as lines_module
 from ingest.formats.limits import Limits
 from ingest.formats.report import FormatError
 from ingest.formats.source import HEAD_BYTES, Source
@@ -14,12 +11,6 @@ def refusal(data, **limits):
     with pytest.raises(FormatError) as error:
         len(Source(data, limits=Limits(**limits)).lines)
     return error.value.line, error.value.message
-
-
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Blocks of 16 bytes, so that a short text has many of them."""
-    monkeypatch.setattr(lines_module, "BLOCK_BYTES", 16)
 
 
 # --- encodings ----------------------------------------------------------------------------------------------
@@ -116,35 +107,12 @@ def test_the_head_is_the_first_64_kb():
     assert HEAD_BYTES == 65_536
 
 
-@pytest.mark.usefixtures("small_blocks")
-@given(
-    st.text(alphabet="ab ±\r\n", max_size=200).filter(lambda text: text.strip()),
-    st.integers(-250, 250),
-    st.integers(-250, 250),
-)
-def test_lines_of_a_large_file_are_those_of_its_text(text, start, stop):
-    source = Source(text.encode())
-    expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    expected = expected[:-1] if expected[-1] == "" else expected
-    assert source.text == text.replace("\r\n", "\n").replace("\r", "\n")
-    assert list(source.lines) == expected
-    assert len(source.lines) == len(expected)
-    assert [source.lines[number] for number in range(len(expected))] == expected
-    assert list(reversed(source.lines)) == expected[::-1]
-    assert list(source.lines[start:stop]) == expected[start:stop]
-    assert list(source.lines[start:stop][1:-1]) == expected[start:stop][1:-1]
-    assert list(source.lines[start:stop:-2]) == expected[start:stop:-2]
-
-
-@pytest.mark.usefixtures("small_blocks")
-def test_a_message_about_a_large_file_counts_all_of_its_lines():
+def test_a_message_counts_all_lines_of_the_file():
     lines = [f"line {number}" for number in range(1, 101)]
     assert refusal("\r\n".join([*lines, "\0"]).encode())[0] == 101
     odd = Source("\r\n".join([*lines, "±"]).encode("latin-1"))
     assert odd.warnings[0].startswith("line 101: not UTF-8")
     assert odd.text.endswith("line 100\n±")
-    with pytest.raises(IndexError):
-        odd.lines[101]
 
 
 # --- limits -------------------------------------------------------------------------------------------------
@@ -157,7 +125,6 @@ def test_a_file_beyond_the_limit_is_refused():
     )
 
 
-@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("json_bytes", [10, 1000])
 def test_a_line_beyond_the_limit_is_refused_with_its_number(json_bytes):
     assert refusal(b"one\n" + b"x" * 30, line_bytes=20, json_bytes=json_bytes) == (

@@ -1,25 +1,16 @@
-"""JMH's text whatever its order and its size."""
+"""JMH's text whatever its order."""
 
 from contextlib import suppress
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import lines
 from ingest.formats.jmh import jmh_text
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from tests.ingest.formats import real_files
 
 FIXTURES = real_files.FIXTURES / "jmh_text"
-
-
-def test_a_large_output_is_read_as_a_small_one_is(monkeypatch):
-    data = (FIXTURES / "decimal-commas-1.21.txt").read_bytes()
-    whole = jmh_text.parse(Source(data))
-    for size in (16, 100, 1000, 10_000):
-        monkeypatch.setattr(lines, "BLOCK_BYTES", size)
-        assert jmh_text.parse(Source(data)) == whole, size
 
 
 @settings(max_examples=100, deadline=None)
