@@ -280,7 +280,7 @@ class _Drawing:
         says = f"{len(compared)} {what}: {self._verdict_words(compared, direction)}"
         verdict = verdicts.of_table(rows, column, margin=self.margin)
         level = self._look(verdict, ratio, direction)
-        return GridCell(self.write(ratio), level, says, url="")
+        return GridCell(self.write(ratio), level, says, url="", sign=numbers.sign(level, ratio - 1))
 
     def _ratio(self, ratio: float | None) -> str:
         return numbers.NOTHING if ratio is None else self.write(ratio)
@@ -327,12 +327,14 @@ class _Drawing:
             text, below = _value(cells), _runs(cells)
         elif self.look.values == "both":
             below = f"{_value(cells)}, {_runs(cells)}"
+        level = self._look(verdict, ratio, direction)
         return GridCell(
             text=text,
-            level=self._look(verdict, ratio, direction),
+            level=level,
             says=", ".join(filter(None, [_value_words(cells), self._verdict_words(compared, direction)])),
             url=self.link(rows, column),
             below=below,
+            sign=numbers.sign(level, change),
         )
 
     def _verdict_words(self, compared: Sequence[Comparison], direction: str) -> str:

@@ -10,7 +10,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.dashboard.shell.filters import FilterChoice
-from benchdash.dashboard.shell.numbers import number, sign
+from benchdash.dashboard.shell.numbers import number
 
 _as_django = DjangoJSONEncoder().default
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_SERIALIZE_NUMPY
@@ -30,7 +30,7 @@ def figure_json(figure: Mapping[str, Any]) -> SafeString:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A number that leads somewhere; ``level`` is its look, ``below`` stands under it.
+    """A number that leads somewhere; ``level`` is its look, ``sign`` its arrow, ``below`` stands under it.
 
     ``says`` is its title: what the number alone does not say.
     """
@@ -40,6 +40,7 @@ class GridCell:
     says: str
     url: str
     below: str = ""
+    sign: str = ""
 
     @property
     def is_changed(self) -> bool:
@@ -70,8 +71,7 @@ def choice_labels(name: str, choices: Iterable[FilterChoice], *, several: bool) 
 
 
 def _sign(cell: GridCell) -> str:
-    mark = sign(cell.level)
-    return f'<span class="sign" aria-hidden="true">{mark}</span>' if mark else ""
+    return f'<span class="sign" aria-hidden="true">{cell.sign}</span>' if cell.sign else ""
 
 
 def _cell(cell: GridCell | None) -> str:

@@ -35,7 +35,6 @@ _DIRECTIONS: Final[dict[str, str]] = {
     LOWER: "lower is better",
     UNKNOWN: "better direction not said",
 }
-_SIGNS: Final = {"worse": "▼", "better": "▲", "likely-worse": "▽", "likely-better": "△", "mixed": "⇅"}
 
 
 def level(change: float | None, direction: str, verdict: str = "") -> str:
@@ -59,9 +58,18 @@ def level(change: float | None, direction: str, verdict: str = "") -> str:
     return f"{'better' if (change > 0) == (direction == HIGHER) else 'worse'}-{size}"
 
 
-def sign(level: str) -> str:
-    """Return the sign of a look, so that colour never says it alone; empty for what is no difference."""
-    return next((mark for look, mark in _SIGNS.items() if level.startswith(look)), "")
+def sign(level: str, change: float | None) -> str:
+    """Return the arrow of a change beyond the noise: up where the figure rose, whichever side is better.
+
+    Hollow where the change is only likely, empty for what is no difference. The side has a colour, and the
+    worse one a bar at its edge.
+    """
+    if level == "mixed":
+        return "⇅"
+    rose = (change or 0) > 0
+    if level.startswith("likely"):
+        return "△" if rose else "▽"
+    return ("▲" if rose else "▼") if level.startswith(("worse", "better")) else ""
 
 
 def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:

@@ -19,10 +19,9 @@ register = template.Library()
 # The meaning of a state beside its word: a tone for the colour, and a sign for those who see none.
 # Other states are plain.
 _TONES: Final = {
-    **dict.fromkeys(("regression", "worse"), ("worse", "▼")),
-    **dict.fromkeys(("improvement", "better"), ("better", "▲")),
-    "likely_worse": ("dotted", "▽"),
-    "likely_better": ("dotted", "△"),
+    **dict.fromkeys(("regression", "worse"), ("worse", "")),
+    **dict.fromkeys(("improvement", "better"), ("better", "")),
+    **dict.fromkeys(("likely_worse", "likely_better"), ("dotted", "")),
     **dict.fromkeys(("imported", "fixed", "would be imported"), ("plain", "✓")),
     **dict.fromkeys(("same", "known already"), ("plain", "=")),
     **dict.fromkeys(("suspected", "private"), ("dotted", "")),
@@ -81,7 +80,7 @@ def change_figure(
     level = numbers.level(value, direction, verdict)
     side = level.replace("likely-", "likely_").partition("-")[0]
     title = verdict_words.words(verdict or side, metric, direction=direction)
-    return _figure(level, title, numbers.sign(level), numbers.change(value, unit))
+    return _figure(level, title, numbers.sign(level, value), numbers.change(value, unit))
 
 
 def _figure(level: str, title: str, sign: str, text: str) -> str:
@@ -97,9 +96,9 @@ def verdict_word(verdict: str, metric: str = "", margin: float | None = None, di
 
 
 @register.simple_tag
-def sign(level: str) -> str:
-    """Write the sign of a look, for those who see no colours: ``▼``; hollow where it is only likely."""
-    return mark(numbers.sign(level))
+def sign(level: str, change: float | None) -> str:
+    """Write the arrow of a change with this look: ``▼``; hollow where it is only likely."""
+    return mark(numbers.sign(level, change))
 
 
 @register.filter

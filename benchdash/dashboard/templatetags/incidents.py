@@ -10,6 +10,7 @@ from benchdash.regressions.event_words import until_words
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.used_units import in_used_unit
 from benchdash.results.readings import HIGHER
+from benchdash.results.wording import MINUS
 
 register = template.Library()
 
@@ -43,7 +44,7 @@ def largest_figure(incident: Incident) -> str:
 
 @register.simple_tag
 def shift_figure(change_point: ChangePoint) -> str:
-    """Write the change of one series in its own unit in the same way: ``▼ +28.6 %`` of a response time."""
+    """Write the change of one series in its own unit in the same way: ``▲ +28.6 %`` of a response time."""
     return _of_series(headlines.change_words(change_point), change_point)
 
 
@@ -70,7 +71,7 @@ def _coloured(text: str, speed: float | None, side: str, state: str) -> str:
     level = f"level-{side}-1" if speed is None else f"level-{numbers.level(speed, HIGHER, side)}"
     return format_html(
         '<span class="change {}">{}{}</span>',
-        "is-suspected" if state == ChangePoint.State.SUSPECTED else level,
-        mark("▲" if side == "better" else "▼"),
+        f"is-suspected is-{side}" if state == ChangePoint.State.SUSPECTED else level,
+        mark("▼" if text.startswith(MINUS) else "▲"),
         text,
     )

@@ -8,7 +8,7 @@ HOSTILE = "<b>\"&'{0}"
 PLAIN = """
 {% for cell in cells %}\
 {% if cell %}<td class="number level-{{ cell.level }}"><a href="{{ cell.url }}" title="{{ cell.says }}">\
-{% if cell.level == "worse-1" %}<span class="sign" aria-hidden="true">▼</span>{% endif %}\
+{% if cell.sign %}<span class="sign" aria-hidden="true">{{ cell.sign }}</span>{% endif %}\
 {{ cell.text }}{% if cell.below %}<small>{{ cell.below }}</small>{% endif %}</a></td>\
 {% else %}<td class="number quiet">–</td>{% endif %}\
 {% endfor %}
@@ -17,7 +17,7 @@ PLAIN = """
 
 def test_cells_are_written_as_a_template_writes_them():
     cells = [
-        GridCell("0.98", "worse-1", "12,345 tps, 3 runs", "/p/bench/history/?series=1"),
+        GridCell("0.98", "worse-1", "12,345 tps, 3 runs", "/p/bench/history/?series=1", sign="▼"),
         None,
         GridCell("1.02", "same", "", "/", below="1,001 n = 3"),
         GridCell(HOSTILE, HOSTILE, HOSTILE, HOSTILE, below=HOSTILE),

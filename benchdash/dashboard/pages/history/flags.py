@@ -58,8 +58,9 @@ class Flag:
 
     @property
     def text(self) -> str:
-        """Its number with the sign of its change: ``5 ▼``."""
-        return " ".join(filter(None, [str(self.number), numbers.sign(self.tone)]))
+        """Its number with the arrow of its largest change: ``5 ▼``."""
+        arrow = numbers.sign(self.tone, self.largest.after - self.largest.before) if self.largest else ""
+        return " ".join(filter(None, [str(self.number), arrow]))
 
     @property
     def weight(self) -> tuple[bool, float, bool]:

@@ -349,7 +349,7 @@ def test_versions_lie_over_each_other_and_the_table_says_the_same(client, projec
     text = text_of(answer)
     shown = "1.000 to 1.010 1.000 to 1.010 2.000 to 2.020 2.000 to 2.020 – 2.000 to 2.020"
     assert f"10.6.1 3 in 3 sessions 300 {shown}" in text
-    assert "4.000 to 4.040 ▼ +100.0 % slower" in text
+    assert "4.000 to 4.040 ▲ +100.0 % slower" in text
     assert "verdicts are adjusted for the whole table" in text
     [_of_matrix, url] = re.findall(r'href="([^"]+)">Save as CSV<', answer.content.decode())
     assert len(client.get(url.replace("&amp;", "&")).content.decode().splitlines()) == 1 + 2 * 6

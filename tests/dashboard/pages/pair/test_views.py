@@ -114,9 +114,9 @@ def test_a_bare_address_passes_over_what_has_nothing_in_common_with_the_newest_v
 def test_cost_stands_beside_throughput_at_a_glance(client, measured):
     rows = rows_of(get(client), "glance")
     assert rows == [
-        ["Geometric mean", "▼ −10.0 % 2 slower", "0.0 % 2 no difference", "▼ +12.0 % 2 worse"],
-        ["ro 1 thread", "▼ −10.0 % 1,000 → 900.0", "0.0 % 2.000 → 2.000", "▼ +12.0 % 50.00 → 56.00"],
-        ["ro 4 threads", "▼ −10.0 % 4,000 → 3,600", "0.0 % 2.000 → 2.000", "▼ +12.0 % 50.00 → 56.00"],
+        ["Geometric mean", "▼ −10.0 % 2 slower", "0.0 % 2 no difference", "▲ +12.0 % 2 worse"],
+        ["ro 1 thread", "▼ −10.0 % 1,000 → 900.0", "0.0 % 2.000 → 2.000", "▲ +12.0 % 50.00 → 56.00"],
+        ["ro 4 threads", "▼ −10.0 % 4,000 → 3,600", "0.0 % 2.000 → 2.000", "▲ +12.0 % 50.00 → 56.00"],
     ]
 
 
