@@ -119,6 +119,7 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
     group = serializers.CharField(source="name", allow_null=True)
     rows = serializers.IntegerField()
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    geomean_rows = serializers.ListField(child=serializers.IntegerField(), source="compared")
     lowest = serializers.ListField(child=serializers.FloatField(allow_null=True))
     highest = serializers.ListField(child=serializers.FloatField(allow_null=True))
 
@@ -126,6 +127,7 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
 class ComparisonSerializer(serializers.Serializer[Any]):
     """``cells`` and ``geomean`` are in the order of ``columns``; ``unit`` is that of the first row.
 
+    A mean is over as many rows as ``geomean_rows`` says: those that its column and the base both have.
     ``margin`` is the relative difference that does not matter: within it, versions are the same.
     """
 
@@ -136,6 +138,7 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     columns = ColumnSerializer(many=True)
     rows = ComparisonRowSerializer(many=True)
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    geomean_rows = serializers.ListField(child=serializers.IntegerField(), source="mean.compared")
     margin = serializers.FloatField()
     groups = GroupSummarySerializer(many=True)
 

@@ -64,16 +64,23 @@ class SideSerializer(serializers.Serializer[Any]):
 
 
 class MetricDifferenceSerializer(serializers.Serializer[Any]):
-    """A comparison of one metric whose only column is the other side; ``geomean`` is of the ratios."""
+    """A comparison of one metric whose only column is the other side.
+
+    ``geomean`` is of the ratios of ``geomean_rows`` rows, which both sides have.
+    """
 
     metric = serializers.CharField()
     unit = serializers.CharField()
     direction = serializers.ChoiceField(choices=Series.Direction.choices)
     geomean = serializers.SerializerMethodField()
+    geomean_rows = serializers.SerializerMethodField()
     rows = ComparisonRowSerializer(many=True)
 
     def get_geomean(self, table: ComparisonTable[Column]) -> float | None:
         return table.geomean[0]
+
+    def get_geomean_rows(self, table: ComparisonTable[Column]) -> int:
+        return table.mean.compared[0]
 
 
 class PairSerializer(serializers.Serializer[Any]):

@@ -93,6 +93,7 @@ class SweepSerializer(serializers.Serializer[Any]):
     columns = SweepValueSerializer(many=True)
     rows = SweepRowSerializer(many=True)
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    geomean_rows = serializers.ListField(child=serializers.IntegerField())
 
 
 def hide_absolute_values(answer: Mapping[str, Any]) -> None:

@@ -170,13 +170,14 @@ def _compare(viewer: Viewer, asked: CompareArguments) -> dict[str, Any]:
 def _table(column_names: Sequence[str], found: ComparisonTable[Column]) -> dict[str, Any]:
     """Return as many rows of a table as fit, and of each column the mean and verdict of all rows."""
     most = max(1, _MAX_CELLS // (len(found.columns) + 1))
-    answer = told(ComparisonSerializer, replace(found, rows=()), "rows", "groups", "geomean")
+    answer = told(ComparisonSerializer, replace(found, rows=()), "rows", "groups", "geomean", "geomean_rows")
     answer["base"] = {"name": column_names[0], **answer["base"]}
     answer["columns"] = [
         {
             "name": name,
             **column,
             "geomean": found.geomean[at],
+            "geomean_over": found.mean.coverage(at),
             "verdict": of_table(found.rows, at, margin=found.margin) or "unknown",
             "counts": counts_in_words(
                 (one.verdict for row in found.rows if (one := row.comparisons[at])), found.metric

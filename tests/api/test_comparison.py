@@ -52,7 +52,7 @@ def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
     make_series([[100, 100.8, 99.2], [100, 100.8, 99.2], [80, 81, 79]], project=project)
     table = compare(base=id_of("10.6.1"))
     assert list(table)[:4] == ["metric", "unit", "direction", "base"]
-    assert list(table)[4:] == ["columns", "rows", "geomean", "margin", "groups"]
+    assert list(table)[4:] == ["columns", "rows", "geomean", "geomean_rows", "margin", "groups"]
     assert (table["metric"], table["unit"], table["direction"]) == ("tps", "1/s", "higher")
     assert table["base"] == {
         "id": id_of("10.6.1"),
@@ -317,10 +317,18 @@ def test_groups_have_their_means(project, compare):
             "group": "point queries",
             "rows": 2,
             "geomean": [pytest.approx(1.0)],
+            "geomean_rows": [2],
             "lowest": [0.5],
             "highest": [2.0],
         },
-        {"group": None, "rows": 1, "geomean": [pytest.approx(0.9)], "lowest": [0.9], "highest": [0.9]},
+        {
+            "group": None,
+            "rows": 1,
+            "geomean": [pytest.approx(0.9)],
+            "geomean_rows": [1],
+            "lowest": [0.9],
+            "highest": [0.9],
+        },
     ]
 
 

@@ -36,7 +36,7 @@ from benchdash.regressions.comparison.default_columns import (
     default_columns,
     newest_at,
 )
-from benchdash.regressions.comparison.matrix_rows import matrix_heads, matrix_row
+from benchdash.regressions.comparison.matrix_rows import matrix_heads, matrix_lines
 from benchdash.regressions.comparison.relative import table_for_others
 from benchdash.regressions.comparison.rows import RelativeTo
 from benchdash.regressions.comparison.table import ComparisonTable
@@ -86,7 +86,7 @@ class MatrixView(View):
             table = table_for_others(table, asked_relation(request))
         if as_csv:
             heads = matrix_heads(names([table.base, *table.columns]))
-            return csv_answer("matrix", heads, (matrix_row(table.metric, row) for row in table.rows))
+            return csv_answer("matrix", heads, matrix_lines(table))
         url = _page(project, request, table)
         return Response(MatrixSerializer(table, context={"url": url}).data)
 

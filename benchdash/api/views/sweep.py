@@ -94,7 +94,8 @@ class SweepView(View):
             raise parameters.refuse("metric", f"no two values of {chosen.factor.name} have {metric[:50]!r}")
         workloads = set(filter(None, parameters.texts(request, "workload")))
         rows = [row for row in table.rows if not workloads or row.workload in workloads]
-        means = summary_of(rows).geomean if rows else (None,) * len(table.columns)
+        mean = summary_of(rows) if rows else None
+        nothing = [None] * len(table.columns)
         shown = {
             "subject": subject,
             "setting": chosen,
@@ -103,7 +104,8 @@ class SweepView(View):
             "base": table.base,
             "columns": table.columns,
             "rows": rows,
-            "geomean": list(rounded(means) if is_relative else means),
+            "geomean": list(rounded(mean.geomean) if is_relative else mean.geomean) if mean else nothing,
+            "geomean_rows": mean.compared if mean else [0] * len(table.columns),
         }
         answer = SweepSerializer(shown).data
         if hidden == "hidden":

@@ -260,7 +260,7 @@ class _Drawing:
         if len(rows) < 2:
             return Aggregates()
         return Aggregates(
-            mean=[self._mean(ratio, column, rows) for column, ratio in enumerate(summary.geomean)],
+            mean=[self._mean(summary, column, rows) for column, _ in enumerate(summary.geomean)],
             lowest=[self._ratio(ratio) for ratio in summary.lowest],
             highest=[self._ratio(ratio) for ratio in summary.highest],
         )
@@ -272,15 +272,24 @@ class _Drawing:
     def _direction_of(self, rows: Sequence[Row]) -> Direction:
         return HIGHER if self.is_of_speeds else rows[0].direction
 
-    def _mean(self, ratio: float | None, column: int, rows: Sequence[Row]) -> GridCell | None:
+    def _mean(self, summary: GroupSummary, column: int, rows: Sequence[Row]) -> GridCell | None:
+        ratio, over = summary.geomean[column], summary.coverage(column)
         if ratio is None:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
-        what, direction = "speeds" if self.is_of_speeds else "ratios", self._direction_of(rows)
-        says = f"{len(compared)} {what}: {self._verdict_words(compared, direction)}"
+        direction = self._direction_of(rows)
+        says = f"{over}: {self._verdict_words(compared, direction)}"
         verdict = verdicts.of_table(rows, column, margin=self.margin)
         level = self._look(verdict, ratio, direction)
-        return GridCell(self.write(ratio), level, says, url="", sign=numbers.sign(level, ratio - 1))
+        is_partial = summary.compared[column] < summary.rows
+        return GridCell(
+            text=self.write(ratio),
+            level=level,
+            says=says,
+            url="",
+            below=over if is_partial else "",
+            sign=numbers.sign(level, ratio - 1),
+        )
 
     def _ratio(self, ratio: float | None) -> str:
         return numbers.NOTHING if ratio is None else self.write(ratio)

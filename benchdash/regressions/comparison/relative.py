@@ -57,7 +57,7 @@ def table_for_others(
     rows = rows_for_others(table.rows, relative_to)
     groups = [group.name for group in table.groups if group.name]
     nothing = (None,) * len(table.columns)
-    none = GroupSummary(None, 0, nothing, nothing, nothing)
+    none = GroupSummary(None, 0, nothing, nothing, nothing, (0,) * len(table.columns))
     return replace(
         table,
         unit=RATIO,

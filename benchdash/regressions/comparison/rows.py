@@ -35,6 +35,7 @@ from benchdash.regressions.detection.scatter import (
 from benchdash.results.readings import LOWER, UNKNOWN, Direction
 from benchdash.results.sessions import has_receipts
 from benchdash.results.used_units import UsedUnit, used_unit
+from benchdash.results.wording import count, counted
 
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
@@ -108,6 +109,7 @@ class GroupSummary:
 
     They are ratios of speeds where more is better in some rows of the table and worse in others
     (``of_speeds``). ``name`` is None for the rows of no group. None where a column has no ratio of it.
+    ``compared`` is how many of the ``rows`` have one; ``are_workloads``: each row is another workload.
     """
 
     name: str | None
@@ -115,7 +117,16 @@ class GroupSummary:
     geomean: tuple[float | None, ...]
     lowest: tuple[float | None, ...]
     highest: tuple[float | None, ...]
+    compared: tuple[int, ...]
+    are_workloads: bool = True
     of_speeds: bool = False
+
+    def coverage(self, column: int) -> str:
+        """Say how many rows the mean of a column is over: ``18 of 22 workloads``, ``22 rows``."""
+        compared, what = self.compared[column], "workload" if self.are_workloads else "row"
+        if compared == self.rows:
+            return counted(compared, what)
+        return f"{count(compared)} of {counted(self.rows, what)}"
 
 
 def compared_rows(
@@ -373,6 +384,8 @@ def summary_of(rows: Sequence[Row], name: str | None = None, *, of_speeds: bool 
         geomean=told(means),
         lowest=told(np.where(known, ratios, np.inf).min(axis=0)),
         highest=told(np.where(known, ratios, -np.inf).max(axis=0)),
+        compared=tuple(n.tolist()),
+        are_workloads=len({row.workload for row in rows}) == len(rows),
         of_speeds=of_speeds,
     )
 

@@ -98,7 +98,7 @@ def test_where_directions_differ_everything_is_a_speed_and_each_row_names_its_di
     cells = [(row.direction, row.cells[0].text, row.cells[0].level) for row in mixed.rows]
     assert cells == [("lower", "0.50", "worse-4"), ("higher", "0.50", "worse-4")]
     assert (mixed.mean_name, mixed.total.mean[0].text) == ("Geometric mean of speeds", "0.50")
-    assert mixed.total.mean[0].says == "2 speeds: 2 slower"
+    assert mixed.total.mean[0].says == "2 workloads: 2 slower"
 
 
 def test_a_table_of_one_direction_has_ratios():
@@ -212,3 +212,12 @@ def test_a_workload_whose_thread_counts_contradict_each_other_is_no_workload_wit
     other = {("ro", 1): steady(80.0), ("ro", 2): steady(122.0), ("rw", 1): steady(100.0)}
     found = drawn(table(base, other), only_changed=True)
     assert (names_of(found), found.hidden) == (["ro"], 1)
+
+
+def test_a_mean_over_fewer_workloads_than_the_table_has_says_so():
+    base = {("a", 1): 100.0, ("b", 1): 100.0, ("c", 1): 100.0}
+    found = drawn(table(base, {("a", 1): 50.0, ("b", 1): 50.0}, dict.fromkeys(base, 90.0)))
+    assert [(cell.text, cell.below) for cell in found.total.mean] == [
+        ("0.50", "2 of 3 workloads"),
+        ("0.90", ""),
+    ]

@@ -19,7 +19,7 @@ from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
 from benchdash.regressions.comparison.branch_table import place_of
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
-from benchdash.regressions.comparison.matrix_rows import matrix_heads, matrix_row
+from benchdash.regressions.comparison.matrix_rows import matrix_heads, matrix_lines
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion
 
@@ -86,7 +86,7 @@ def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
     chosen: ChosenMatrix = context["shown"].chosen
     heads = [" ".join(filter(None, [head.name, head.note])) for head in chosen.source.heads]
     table = chosen.source.table
-    rows = (matrix_row(chosen.metric, row) for row in table.rows) if table else ()
+    rows = matrix_lines(table) if table else ()
     columns = matrix_heads([chosen.source.base.name, *heads])
     return csv_file(f"{page.project.slug}-matrix", columns, rows)
 

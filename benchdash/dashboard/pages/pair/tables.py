@@ -1,9 +1,8 @@
 """The tables of the page "Side by side": all at a glance, metric by metric, and the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
-from typing import TypeVar
 
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, strength
@@ -18,16 +17,14 @@ from benchdash.regressions.comparison.rows import Row, have_two_directions, row_
 from benchdash.regressions.comparison.table import ComparisonTable
 from benchdash.regressions.comparison.verdict_words import (
     change_of,
+    counts_in_words,
     note,
     session_count,
-    settling,
 )
 from benchdash.regressions.comparison.verdicts import of_cell, of_row
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
 from benchdash.results.metrics import FAMILIES
-
-T = TypeVar("T")
 
 Link = Callable[[int], str]
 """The address of the history of a series."""
@@ -78,10 +75,6 @@ class PairLine:
         """``in 1 session / in 3 sessions``."""
         sides = [numbers.counted(session_count(side) if side else 0, "session") for side in self.row.sides]
         return " / ".join(f"in {side}" for side in sides)
-
-    @property
-    def settling(self) -> str:
-        return settling(self.comparison) if self.comparison else ""
 
     @property
     def strength(self) -> int:
@@ -140,9 +133,8 @@ class Glance:
 class PairPanel:
     """A chart of changes with their intervals and the table that says the same, of one metric or of one row.
 
-    ``metric`` is empty where each line has another, ``unit`` and ``direction`` where lines
-    differ in them. ``more`` rows are left out of both. ``folded`` has the lines without a change, which stand
-    under ``fold``; a panel without any other has only the latter.
+    ``metric`` is empty where each line has another, ``unit`` and ``direction`` where lines differ in them.
+    ``words`` sum it up: ``5 slower, 7 not enough to tell``. ``more`` rows are left out of both.
     """
 
     title: str
@@ -150,33 +142,20 @@ class PairPanel:
     height: int
     lines: Sequence[PairLine]
     note: str
+    words: str
     metric: str = ""
     unit: str = ""
     direction: str = ""
     more: int = 0
-    folded: "PairPanel | None" = None
-    fold: Fold | None = None
-
-    @property
-    def has_changed(self) -> bool:
-        return self.fold is None or self.folded is not None
 
 
 @dataclass(frozen=True)
 class Rest:
-    """All other metrics in one table, by family; ``more`` lines are left out.
-
-    ``folded`` lines show no change and stand under ``fold``.
-    """
+    """All other metrics in one table, by family; ``more`` lines are left out. ``words`` sum them up."""
 
     lines: Sequence[PairLine]
     more: int
-    folded: Sequence[PairLine] = ()
-    fold: Fold | None = None
-
-    @property
-    def has_any(self) -> bool:
-        return bool(self.lines or self.folded)
+    words: str
 
 
 def glance(tables: Sequence[ComparisonTable[Column]], history: Link, *, most: int) -> Glance:
@@ -186,13 +165,19 @@ def glance(tables: Sequence[ComparisonTable[Column]], history: Link, *, most: in
     rows = [GlanceRow(*key, [lines.get(key) for lines in by_key]) for key in keys]
     heads = [(table, have_two_directions(table.rows)) for table in tables]
     shown, more = rows[:most], max(0, len(rows) - most)
-    opened, folded = _parted(shown, [row.has_changed for row in shown])
-    fold = _fold(
-        [row.verdict for row in folded],
-        [line for row in folded for line in row.lines if line],
-        what=_row_word([(row.workload, row.threads) for row in shown]),
-        are_all=not opened,
-    )
+    opened = [row for row in shown if row.has_changed]
+    folded = [row for row in shown if not row.has_changed]
+    if len(folded) < MIN_FOLDED:
+        opened, folded = shown, []
+    fold = None
+    if folded:
+        lines = [line for row in folded for line in row.lines if line]
+        fold = fold_of(
+            [row.verdict for row in folded],
+            [line.comparison for line in lines if line.comparison],
+            what=_row_word([(row.workload, row.threads) for row in shown]),
+            are_all=not opened,
+        )
     return Glance(heads, opened, list(map(Claim.of, tables)), more, folded, fold)
 
 
@@ -210,23 +195,7 @@ def rest(tables: Sequence[ComparisonTable[Column]], history: Link, *, most: int)
     lines.sort(
         key=lambda line: (line.rank[0], FAMILIES.index(metrics.family(line.metric)), line.metric, line.rank)
     )
-    shown, more = lines[:most], max(0, len(lines) - most)
-    opened, folded = _parted(shown, [line.strength < 2 for line in shown])
-    fold = _fold([line.verdict for line in folded], folded, what="figure", are_all=not opened)
-    return Rest(opened, more, folded, fold)
-
-
-def _parted(rows: Sequence[T], has_changed: Sequence[bool]) -> tuple[list[T], list[T]]:
-    """Part rows into those that stand open and those that are folded; a few are not."""
-    folded = [row for row, changed in zip(rows, has_changed, strict=True) if not changed]
-    if len(folded) < MIN_FOLDED:
-        return [*rows], []
-    return [row for row, changed in zip(rows, has_changed, strict=True) if changed], folded
-
-
-def _fold(verdicts: Sequence[str], lines: Sequence[PairLine], *, what: str, are_all: bool) -> Fold | None:
-    comparisons = [line.comparison for line in lines if line.comparison]
-    return fold_of(verdicts, comparisons, what=what, are_all=are_all) if verdicts else None
+    return Rest(lines[:most], max(0, len(lines) - most), counts_in_words(line.verdict for line in lines))
 
 
 def _row_word(keys: Sequence[RowKey]) -> str:
@@ -255,23 +224,7 @@ def _glance_rank(
 
 def _panel(table: ComparisonTable[Column], history: Link, names: tuple[str, str], most: int) -> PairPanel:
     lines = sorted(_lines(table, history), key=lambda line: line.rank)
-    shown, more = lines[:most], max(0, len(lines) - most)
-    opened, folded = _parted(shown, [line.strength < 2 for line in shown])
-    fold = _fold(
-        [line.verdict for line in folded],
-        folded,
-        what=_row_word([line.key for line in shown]),
-        are_all=not opened,
-    )
-    if not opened or not folded:
-        return replace(_drawn_panel(table, shown, names), more=more, fold=fold)
-    inner = _drawn_panel(table, folded, names)
-    return replace(_drawn_panel(table, opened, names), more=more, folded=inner, fold=fold)
-
-
-def _drawn_panel(
-    table: ComparisonTable[Column], lines: Sequence[PairLine], names: tuple[str, str]
-) -> PairPanel:
+    lines, more = lines[:most], max(0, len(lines) - most)
     workloads = {line.row.workload for line in lines}
     is_curve = len(workloads) == 1 and all(line.row.threads is not None for line in lines)
     drawn = _drawn(
@@ -288,9 +241,11 @@ def _drawn_panel(
         height=charts.height(len(drawn)),
         lines=lines,
         note=note((line.comparison for line in lines if line.comparison), margin=table.margin),
+        words=Claim.of(table).words,
         metric=table.metric,
         unit="" if is_mixed else table.unit,
         direction="" if is_mixed else table.direction,
+        more=more,
     )
 
 
@@ -307,6 +262,7 @@ def _panel_of_row(
         height=charts.height(len(drawn)),
         lines=lines,
         note=note((line.comparison for line in lines if line.comparison), margin=tables[0].margin),
+        words=counts_in_words(line.verdict for line in lines),
     )
 
 

@@ -56,7 +56,8 @@ def test_slower_and_dearer_is_one_glance(pair):
 
 
 def test_sides_are_picked_and_swapped(pair):
-    pair.get_by_role("link", name="Swap").click()
+    pair.locator("summary", has_text="More of these two sides").click()
+    pair.get_by_role("link", name="Swap the sides").click()
     expect(pair.locator(".headline")).to_contain_text("10.6.1 is 11 % faster than 10.6.2")
     opened_filter(pair, "threads").get_by_label("4", exact=True).check()
     expect(pair.locator("#glance tbody tr")).to_have_count(1)
@@ -67,6 +68,7 @@ def test_sides_are_picked_and_swapped(pair):
 
 def test_the_table_for_a_ticket_is_copied(pair):
     pair.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    pair.locator("summary", has_text="More of these two sides").click()
     pair.get_by_role("button", name="Copy as Markdown").click()
     expect(pair.get_by_role("button", name="Copied")).to_be_visible()
     text = pair.evaluate("navigator.clipboard.readText()")
@@ -75,7 +77,8 @@ def test_the_table_for_a_ticket_is_copied(pair):
 
 
 def test_two_versions_of_the_compare_page_and_a_run_lead_here(pair):
-    pair.get_by_role("link", name="Matrix", exact=True).last.click()
+    pair.locator("summary", has_text="More of these two sides").click()
+    pair.get_by_role("link", name="Both in the matrix").click()
     pair.get_by_role("link", name="Two sides", exact=True).last.click()
     expect(pair.locator(".headline")).to_contain_text("10.6.2 is 10 % slower than 10.6.1")
 
