@@ -32,7 +32,7 @@ def test_who_asks_for_too_many_pages_gets_a_page_that_says_so(three_a_day, clien
 
 def test_pages_and_the_api_count_together(three_a_day, client):
     make_project("nightly", public=True)
-    assert statuses(client, "/p/nightly/", 2) == [200, 200]
+    assert statuses(client, "/p/nightly/runs/", 2) == [200, 200]
     assert statuses(client, "/api/v1/projects/", 2) == [200, 429]
     assert statuses(client, "/api/schema/", 1) == [429]
 
@@ -41,14 +41,14 @@ def test_who_is_signed_in_may_ask_more_than_a_stranger_and_is_limited_too(three_
     monkeypatch.setattr(PersonThrottle, "get_rate", lambda self: "5/day")
     project = make_project("nightly", public=True)
     client.force_login(make_user(member_of=project))
-    assert statuses(client, "/p/nightly/", 4) == [200] * 4
+    assert statuses(client, "/p/nightly/runs/", 4) == [200] * 4
     assert statuses(client, "/api/v1/runs/", 2) == [200, 429]
-    refused = client.get("/p/nightly/")
+    refused = client.get("/p/nightly/runs/")
     assert (refused.status_code, int(refused["Retry-After"]) > 0) == (429, True)
     assert "<h1>Too many requests from your account</h1>" in refused.content.decode()
     other = Client()
     other.force_login(make_user("bob"))
-    assert other.get("/p/nightly/").status_code == 200
+    assert other.get("/p/nightly/runs/").status_code == 200
 
 
 def test_a_session_is_told_its_limit_as_a_token_is(client):

@@ -77,7 +77,7 @@ def test_a_wrong_token_is_refused_and_a_session_counts_for_nothing(client):
     project = make_project("quartz")
     make_user(member_of=project, password=PASSWORD)
     client.login(username="alice@example.org", password=PASSWORD)
-    assert client.get("/p/quartz/").status_code == 200
+    assert client.get("/p/quartz/runs/").status_code == 200
     call = {"name": "list_projects", "arguments": {}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
     answer = client.post("/mcp/", body, "application/json", headers=HEADERS)

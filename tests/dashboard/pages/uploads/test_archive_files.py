@@ -420,6 +420,8 @@ def test_a_mapping_is_taken_from_a_file(chromium_page, sign_in):
     project = make_project("browsed")
     sign_in(make_user(member_of=project))
     chromium_page.goto("/p/browsed/uploads/new/")
+    report = {"name": "t04.txt", "mimeType": "text/plain", "buffer": b"nothing yet"}
+    chromium_page.locator("input[name=file]").set_input_files(report)
     chromium_page.get_by_text("Files in folders and archives").click()
     mapping = json.dumps({"version": {"ma101114": "10.11.14"}})
     chromium_page.get_by_label("From a file").set_input_files(
