@@ -143,6 +143,7 @@ def secrets(no_way_out, live_server, settings, monkeypatch):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True, reset_sequences=True)
 def test_a_live_server_keeps_to_its_schema(secrets, live_server):
     url = live_server.url

@@ -104,6 +104,7 @@ def problems_of(year):
     ]
 
 
+@pytest.mark.slow
 def test_eight_weeks_are_told_as_they_were(smtp):
     with lived(EIGHT_WEEKS, smtp) as year:
         assert problems_of(year) == []
