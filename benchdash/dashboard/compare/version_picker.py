@@ -71,7 +71,7 @@ def version_picker(
     ``available`` are in the order of versions.
     """
     find = find[:MAX_SEARCH_LENGTH]
-    summary = f"{len(chosen)} of {available.total}"
+    summary = f"{len(chosen)} chosen"
     return VersionPicker(_groups(available, chosen, find, address), find=find, summary=summary)
 
 

@@ -27,10 +27,6 @@ class Available(list[Column]):
         super().__init__(columns)
         self.versions = Counter(map(PlaceNames.of, columns)) if versions is None else versions
 
-    @property
-    def total(self) -> int:
-        return sum(self.versions.values())
-
 
 def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
     """Return the columns with this short id; the id of a version alone (``12``) means it at every place."""
