@@ -385,12 +385,12 @@ class Chart {
     const chosen = this.flags?.querySelector(".is-chosen")?.dataset.flag;
     const { annotations = [] } = (this.isNarrow && this.figure.layout.meta?.narrow) || this.figure.layout;
     const change = {};
-    for (const [i, { name, bordercolor }] of annotations.entries()) {
+    for (const [i, { name, borderwidth }] of (this.plot.layout.annotations ?? []).entries()) {
       if (!name?.startsWith("flag-")) continue;
       const isChosen = name === `flag-${chosen}`;
-      if (isChosen === (this.plot.layout.annotations[i].borderwidth > 1)) continue;
+      if (isChosen === borderwidth > 1) continue;
       change[`annotations[${i}].borderwidth`] = isChosen ? 3 : 1;
-      change[`annotations[${i}].bordercolor`] = isChosen ? colourOf("--ink") : painted(bordercolor);
+      change[`annotations[${i}].bordercolor`] = isChosen ? colourOf("--ink") : painted(annotations[i].bordercolor);
     }
     if (Object.keys(change).length) Plotly.relayout(this.plot, change);
   }
