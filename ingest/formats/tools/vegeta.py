@@ -50,4 +50,5 @@ FORMAT = ToolSpec(
     },
     finish=failed_requests,
     workload="HTTP",
+    closing=r"Status Codes\s+\[",
 )

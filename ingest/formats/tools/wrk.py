@@ -9,7 +9,9 @@ FORMAT = ToolSpec(
     lines=(
         PrintedLine("...wrk{flags}", begins_run=True),
         PrintedLine("...wrk2{flags}", begins_run=True),
-        PrintedLine("Running {_} test @ {option.url}", before_figures=True),
+        PrintedLine(
+            "Running {_} test @ {option.url}", before_figures=True, once_a_run=True, owes_figures=True
+        ),
         PrintedLine("{option.client_threads} threads and {threads} connections"),
         PrintedLine("Latency {latency_avg} {latency_stddev} {latency_max} {_}"),
         PrintedLine("{percentile}% {latency}"),
