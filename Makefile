@@ -118,7 +118,7 @@ deployment: .venv/dev.stamp
 pytest: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 	@echo '== Tests'
 	@# More of them than cores: one third of their time tests wait for a browser, a server or a clock.
-	@$(VENV) -m pytest -n 4 --dist loadscope --no-loadscope-reorder
+	@$(VENV) -m pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 # --- what is installed ----------------------------------------------------------------------------------------
 
