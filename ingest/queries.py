@@ -112,19 +112,25 @@ def summaries_of(recorded: Recorded) -> list[RunSummary]:
     ]
 
 
-def runs_told_by(upload: Upload) -> QuerySet[Run]:
-    """Return the runs of an upload, or of an archive's files, and those that it repeats."""
-    told = runs_of(upload)
+def runs_told_by(*uploads: Upload) -> QuerySet[Run]:
+    """Return the runs of uploads, or of the files of archives, and those that they repeat."""
+    told = runs_of(*uploads)
+    copies = Copy.objects.filter(upload__in=[upload.pk for upload in uploads])
     # By their ids: no index serves a choice of two conditions, one of them a subquery.
-    if repeated := [one.run for one in copies_of(upload)]:
+    if repeated := list(copies.values_list("run", flat=True)):
         told |= Run.objects.filter(pk__in=repeated)
     return told
 
 
-def runs_of(upload: Upload) -> QuerySet[Run]:
-    if not upload.is_archive:
-        return Run.objects.filter(upload_id=upload.pk)
-    return Run.objects.filter(upload_id__in=upload.files.exclude(upload=None).values("upload"))
+def runs_of(*uploads: Upload) -> QuerySet[Run]:
+    """Return the runs of uploads, or of the files of archives."""
+    found = Run.objects.filter(upload_id__in=[upload.pk for upload in uploads if not upload.is_archive])
+    archives = [upload.pk for upload in uploads if upload.is_archive]
+    if not archives:
+        return found
+    files = ArchiveFile.objects.filter(archive__in=archives).exclude(upload=None)
+    of_files = Run.objects.filter(upload_id__in=files.values("upload"))
+    return of_files | found if len(archives) < len(uploads) else of_files
 
 
 def are_still_read(project: Project, *, commit: str, version: str, branch: str) -> bool:

@@ -399,7 +399,8 @@ async function send(entry, step, isLast) {
   entry.choice = choice;
   data.append("step", choice ? `${what} ${choice}` : what);
   // The answer to the last file leads to all of them.
-  for (const other of isLast && what === "upload" ? entries : []) if (other.isStored) data.append("sent", other.id);
+  const stored = isLast && what === "upload" ? entries.filter((other) => other.isStored) : [];
+  data.append("sent", stored.map((other) => other.id).join(" "));
   progress.hidden = false;
   entry.row.classList.add("is-sending");
   const answer = await post(data, (share) => {

@@ -3,8 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import or_
 from typing import Any, Final
 
 from django.conf import settings
@@ -140,7 +138,7 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     else:
         outcomes = [form_files.upload(page.project, one, of_form, by=page.viewer) for one in batch.results]
     outcomes += map(form_files.stray, batch.stray)
-    done = _done(page, outcomes, request.POST.getlist("sent"))
+    done = _done(page, outcomes, request.POST.get("sent", ""))
     if request.headers.get("X-Requested-With") == "upload.js":
         context = {"outcomes": outcomes, "next": done}
         return page.render(request, "dashboard/_upload_outcomes.html", context)
@@ -151,15 +149,14 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return _form(request, page, form, outcomes, done=done)
 
 
-def _done(page: ProjectPage, outcomes: Sequence[FileOutcome], sent: Sequence[str]) -> NextStep | None:
-    """Return what uploaded files lead to, with those that a script ``sent`` before (ids of uploads)."""
+def _done(page: ProjectPage, outcomes: Sequence[FileOutcome], sent: str) -> NextStep | None:
+    """Return what uploaded files lead to, with those that a script ``sent`` before: ids between blanks."""
     ids = [outcome.upload.pk for outcome in outcomes if outcome.upload]
-    ids += [int(text) for text in sent if _ID.fullmatch(text)]
+    ids += [int(text) for text in sent.split() if _ID.fullmatch(text)]
     if not ids:
         return None
     uploads = uploads_for(page.viewer, page.project).filter(pk__in=ids, state__in=Upload.WITH_RUNS)
-    runs = [runs_told_by(upload) for upload in uploads]
-    return next_step(page.project, reduce(or_, runs)) if runs else None
+    return next_step(page.project, runs_told_by(*uploads)) if uploads else None
 
 
 @never_cache

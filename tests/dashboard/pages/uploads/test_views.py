@@ -13,6 +13,7 @@ from benchdash.accounts.services import create_token
 from benchdash.dashboard.pages.uploads.descriptions import lines_around
 from benchdash.results.models import Hardware, Run, Workload
 from ingest.models import Companion, RawFile, Upload
+from ingest.queries import runs_told_by
 from ingest.receiving.imports import import_by_job, wait_for_job
 from tests.builders import make_project, make_run, make_upload, make_user
 from tests.dashboard.shifts import SHIFTS
@@ -319,6 +320,16 @@ def test_a_script_gets_the_outcome_without_a_page(client, project, member):
     assert "1 run: oltp_read_only at 8 threads, MariaDB 10.11.19 on box" in text
     assert f'<a class="button primary" href="/p/mine/runs/{run.pk}/#while-it-ran">Open the run</a>' in text
     assert "<html" not in text
+
+
+def test_the_last_file_of_many_leads_to_all_of_them(client, project, member, django_assert_num_queries):
+    before = [make_run(project=project, upload=make_upload(project), threads=n) for n in range(1, 30)]
+    told = " ".join(str(run.upload_id) for run in before)
+    answer = text_of(send(client, project, SYSBENCH, sent=f"{told} 0 x {10**30}", **{**SAID, "threads": 64}))
+    assert "30 runs" in answer
+    uploads = list(Upload.objects.all())
+    with django_assert_num_queries(2):
+        assert len(runs_told_by(*uploads)) == 30
 
 
 def test_a_file_beyond_the_limit_is_told_so(client, project, member, settings):
