@@ -3,11 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from math import isnan, nan, sqrt
 from statistics import fmean
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
+from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from benchdash.regressions.detection.counts import Counts
@@ -263,12 +265,17 @@ def cells_of_runs(
     return _cells(measured, series, columns, rows)
 
 
-def runs_of_controls(series: Iterable[SeriesRow]) -> Q:
-    """Return a condition for the runs of the controls among these series; nothing where there are none."""
+def runs_of_controls(series: Iterable[SeriesRow], since: datetime | None = None) -> Q:
+    """Return a condition for the runs of the controls among these series; nothing where there are none.
+
+    With ``since``, when the first run that they may stand beside began, only for those that may.
+    """
     of_controls = Q(pk__in=())
     controls = {(one.product_id, one.build, one.hardware_id) for one in series if is_control(one.build)}
     for product, build, hardware in controls:
         of_controls |= Q(version__product=product, version__build=build, hardware=hardware)
+    if since:
+        of_controls &= Q(started_at__gte=since - timedelta(seconds=settings.SESSION_GAP_S))
     return of_controls
 
 

@@ -9,7 +9,7 @@ excludes a loss.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta
+from datetime import UTC
 from itertools import pairwise
 from math import log
 from statistics import fmean, median
@@ -603,8 +603,7 @@ def _reading(found: _Found, margins: Margins) -> SidesReading:
         return ((one.place, side), one.row) if side else None
 
     points = [point for pair in found.pairs for point in (pair.group, pair.base, *pair.level) if point]
-    around = min(point.time for point in points) - timedelta(seconds=settings.SESSION_GAP_S)
-    controls = runs_of_controls(series.values()) & Q(started_at__gte=around)
+    controls = runs_of_controls(series.values(), since=min(point.time for point in points))
     runs = Run.objects.filter(Q(pk__in={run for _, run in side_of}) | controls, excluded_at=None)
     cells = cells_of_runs(runs, list(series.values()), placed)
     return SidesReading(cells, _floors(found.pairs), margins)

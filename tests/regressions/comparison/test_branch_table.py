@@ -1,11 +1,14 @@
 """The newest groups of a branch beside a baseline."""
 
 from datetime import timedelta
+from math import exp, log
 
+import numpy as np
 import pytest
 
 from benchdash.regressions.comparison.branch_table import Around, Base, branch_table
 from benchdash.regressions.comparison.columns import Selector, columns_of
+from benchdash.results.controls import control_build
 from tests.builders import START, make_project, make_record, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +105,32 @@ def test_groups_until_a_time_are_read_like_the_newest(project):
 def test_a_metric_that_was_not_measured_has_no_table(project):
     make_series([100.0], project=project, branch="main")
     assert read(project, metric="score") is None
+
+
+def test_a_control_beside_the_nights_tells_the_machine_from_the_server(project):
+    """Two commits in five sessions each; the second is 10 % slower, the machine 20 %, and moody."""
+    rng = np.random.default_rng(20261123)
+    for number, (level, machine) in enumerate(((0.0, 0.0), (log(0.9), log(0.8)))):
+        own = {
+            "branch": "main",
+            "commit": f"{number:040x}",
+            "committed_at": START + timedelta(days=9 * number),
+        }
+        for session in range(5):
+            mood = machine + 0.15 * rng.normal()
+            start = START + timedelta(days=session + 9 * number)
+            for workload in ("ro", "rw"):
+                tested, beside = (100 * exp(one + mood + 0.01 * rng.normal()) for one in (level, 0.0))
+                fields = {"workload": workload, "started_at": start}
+                control = make_record(beside, version="1.0", build=control_build(""), **fields)
+                make_runs([make_record(tested, version="unknown", **own, **fields), control], project=project)
+    # A newer control that ended long before them stands beside neither.
+    ended = {"version": "2.0", "build": control_build(""), "started_at": START - timedelta(days=300)}
+    make_runs([make_record(100.0, workload=workload, **ended) for workload in ("ro", "rw")], project=project)
+    for row in read(project).table.rows:
+        [compared] = row.comparisons
+        assert (compared.verdict, compared.basis) == ("worse", "control")
+        assert compared.p < 0.001
 
 
 def test_any_number_of_groups_and_workloads_takes_the_same_statements(project, django_assert_num_queries):
