@@ -36,8 +36,6 @@ BUFFER_POOLS = [
     ("setting", "innodb_buffer_pool_size"),
     ("base", "512M"),
     ("workload", "oltp_read_only"),
-    ("with", "innodb_flush_log_at_trx_commit=2"),
-    ("with", "innodb_flush_method=not set"),
 ]
 _LOADED = "The sample projects are there"
 _NOT_LOADED = "The sample projects could not be loaded"

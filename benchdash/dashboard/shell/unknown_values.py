@@ -20,6 +20,7 @@ _CALLED: Final = {
     "show": "choice of columns",
     "sort": "order",
     "v": "version",
+    "with": "condition",
     "counterpart": "measurement with",
 }
 
