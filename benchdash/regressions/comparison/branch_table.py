@@ -13,8 +13,8 @@ from benchdash.regressions.comparison.cells import (
     RowKey,
     SeriesRow,
     cells_of_runs,
-    runs_of_controls,
     series_at,
+    with_controls,
 )
 from benchdash.regressions.comparison.columns import (
     MAX_CANDIDATES,
@@ -200,7 +200,7 @@ def branch_table(
     read = read[-max(last, _MIN_READ) :]
     group_of = _group_of_runs(of_branch, read)
     included = Run.objects.filter(project=project, excluded_at=None)
-    of_base = dict(included.filter(base.runs).values_list("pk", "started_at")) if base else {}
+    of_base = set(included.filter(base.runs).values_list("pk", flat=True)) if base else set[int]()
     places = {branch.place, *([base.column.place] if base else ())}
     series = series_at(project.pk, places, metrics=[metric], workloads=rows.workloads, threads=rows.threads)
 
@@ -208,8 +208,7 @@ def branch_table(
         column = _BASE if run in of_base else group_of.get(run)
         return (column, one.row) if column else None
 
-    since = min([*(group.start for group in read), *of_base.values()], default=None)
-    runs = included.filter(Q(pk__in=[*group_of, *of_base]) | runs_of_controls(series, since))
+    runs = with_controls(included, Q(pk__in=[*group_of, *of_base]), series)
     reading = SidesReading.of(project, cells_of_runs(runs, series, placed), series, by_days=True)
     shown = [group for group in read if reading.of_column(metric, group.key)][-last:]
     if not shown:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Min, Q, QuerySet, Subquery
 
 from benchdash.regressions.detection.counts import Counts
 from benchdash.regressions.detection.noise import Floats, Ints
@@ -219,7 +219,7 @@ def cells_of_columns(
     }
     branches = parts["branch__in"]
     known = [one for one in series if one.branch in branches or is_control(one.build)]
-    measured = read_measurements_of_runs(runs.filter(Q(**parts) | runs_of_controls(known)), known)
+    measured = read_measurements_of_runs(with_controls(runs, Q(**parts), known), known)
     versions = measured.runs.versions
 
     def name(version: MeasuredVersion, one: SeriesRow) -> Hashable:
@@ -265,18 +265,22 @@ def cells_of_runs(
     return _cells(measured, series, columns, rows)
 
 
-def runs_of_controls(series: Iterable[SeriesRow], since: datetime | None = None) -> Q:
-    """Return a condition for the runs of the controls among these series; nothing where there are none.
+def with_controls(
+    runs: QuerySet[Run], own: Q, series: Iterable[SeriesRow], *, since: datetime | None = None
+) -> QuerySet[Run]:
+    """Return of these runs the ``own`` ones, and those of the controls among these series beside them.
 
-    With ``since``, when the first run that they may stand beside began, only for those that may.
+    A control that ended before the first of the own runs began, or ``since``, stands beside none.
     """
     of_controls = Q(pk__in=())
     controls = {(one.product_id, one.build, one.hardware_id) for one in series if is_control(one.build)}
     for product, build, hardware in controls:
         of_controls |= Q(version__product=product, version__build=build, hardware=hardware)
-    if since:
-        of_controls &= Q(started_at__gte=since - timedelta(seconds=settings.SESSION_GAP_S))
-    return of_controls
+    if controls:
+        of_own = runs.filter(own).order_by().values("project")
+        first = since or Subquery(of_own.annotate(first=Min("started_at")).values("first"))
+        of_controls &= Q(started_at__gte=first - timedelta(seconds=settings.SESSION_GAP_S))
+    return runs.filter(own | of_controls)
 
 
 def _control(version: MeasuredVersion, series: SeriesRow) -> Control | None:

@@ -27,7 +27,7 @@ from benchdash.regressions.comparison.cells import (
     Span,
     What,
     cells_of_runs,
-    runs_of_controls,
+    with_controls,
 )
 from benchdash.regressions.comparison.gate_sides import GateError, GateSide, GateSides, Question, find_sides
 from benchdash.regressions.comparison.noise_floors import Levels, NoiseFloors
@@ -603,8 +603,8 @@ def _reading(found: _Found, margins: Margins) -> SidesReading:
         return ((one.place, side), one.row) if side else None
 
     points = [point for pair in found.pairs for point in (pair.group, pair.base, *pair.level) if point]
-    controls = runs_of_controls(series.values(), since=min(point.time for point in points))
-    runs = Run.objects.filter(Q(pk__in={run for _, run in side_of}) | controls, excluded_at=None)
+    own, since = Q(pk__in={run for _, run in side_of}), min(point.time for point in points)
+    runs = with_controls(Run.objects.filter(excluded_at=None), own, series.values(), since=since)
     cells = cells_of_runs(runs, list(series.values()), placed)
     return SidesReading(cells, _floors(found.pairs), margins)
 

@@ -13,9 +13,9 @@ from benchdash.regressions.comparison.cells import (
     RowKey,
     SeriesRow,
     cells_of_runs,
-    runs_of_controls,
     series_at,
     threads_in,
+    with_controls,
 )
 from benchdash.regressions.comparison.table import ComparisonTable, SideCells, SidesReading
 from benchdash.regressions.sweeps import conditions
@@ -200,7 +200,7 @@ def sweep_table(
         column, row = of_run.get(run, (None, ""))
         return None if column is None else (column, (row, one.threads))
 
-    included = _counting(project).filter(Q(pk__in=of_run) | runs_of_controls(series))
+    included = with_controls(_counting(project), Q(pk__in=of_run), series)
     reading = SidesReading.of(project, cells_of_runs(included, series, placed), series)
     place = places.pop() if len(places) == 1 else None
     points = [sweep.base, *sweep.others]

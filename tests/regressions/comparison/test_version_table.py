@@ -469,6 +469,11 @@ def measured_beside_a_control(project, *, with_control):
                         tps, version=measured, build=build, workload=workload, started_at=start
                     )
                     make_runs([record], project=project)
+    if with_control:
+        # A newer control that ended long before them stands beside neither.
+        ended = {"version": "2.0", "build": "control", "started_at": START - timedelta(days=300)}
+        records = [make_record(100.0, workload=workload, **ended) for workload in ("ro", "rw")]
+        make_runs(records, project=project)
 
 
 def slower_beside_a_control(project, *, with_control):

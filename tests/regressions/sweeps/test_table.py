@@ -1,7 +1,9 @@
 """Sweeps of a project: what can be varied, and the table of one."""
 
 from datetime import timedelta
+from math import exp, log
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -15,6 +17,7 @@ from benchdash.regressions.sweeps.table import (
     metrics_of,
     sweep_table,
 )
+from benchdash.results.controls import control_build
 from benchdash.results.corrections import exclude_run
 from benchdash.results.readings import Reading
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
@@ -313,3 +316,30 @@ def test_what_a_name_says_beside_the_settings_is_never_pooled(project):
     )
     found = find_sweep(project, subjects(project)[0], setting="pool")
     assert [point.runs for point in found.sweep.points] == [2, 2]
+
+
+# --- controls ---------------------------------------------------------------------------------------------
+
+
+def test_a_control_beside_a_sweep_tells_the_machine_from_the_setting(project):
+    """Two sizes in five sessions each; the second is 10 % slower, the machine 20 %, and moody."""
+    rng = np.random.default_rng(20261123)
+    of_control = {"version": "1.0", "build": control_build("")}
+    for number, (size, level, machine) in enumerate((("8M", 0.0, 0.0), ("64M", log(0.9), log(0.8)))):
+        own = {"settings": {"pool": size}, "configuration_text": f"pool = {size}"}
+        for session in range(5):
+            mood = machine + 0.15 * rng.normal()
+            start = START + timedelta(days=session + 9 * number)
+            for workload in ("ro", "rw"):
+                tested, beside = (100 * exp(one + mood + 0.01 * rng.normal()) for one in (level, 0.0))
+                fields = {"workload": workload, "started_at": start}
+                records = [make_record(tested, **own, **fields), make_record(beside, **of_control, **fields)]
+                make_runs(records, project=project)
+    # A newer control that ended long before them stands beside neither.
+    ended = {"version": "2.0", "build": control_build(""), "started_at": START - timedelta(days=300)}
+    make_runs([make_record(100.0, workload=workload, **ended) for workload in ("ro", "rw")], project=project)
+    table = table_of(project, setting="pool", base="8M")
+    for row in table.rows:
+        [compared] = row.comparisons
+        assert (compared.verdict, compared.basis) == ("worse", "control")
+        assert compared.p < 0.001
