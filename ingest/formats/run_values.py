@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
+from hashlib import sha256
 from itertools import pairwise
 from sys import intern
 
@@ -36,6 +37,8 @@ COUNT = "count."
 """Numbers for ``finish``, from which it may compute metrics."""
 
 _MAX_NAME = 200
+# A digest behind it tells the names apart that begin alike.
+_MAX_BEGINNING = 180
 _EARLIEST, _LATEST = 2000, 2100
 _FIELD = re.compile(r"([A-Za-z0-9][\w.()/%-]{0,39})[:=] ?([^,\s]{1,40})")
 _FLAG = re.compile(r"(-[A-Za-z])([0-9]{1,9})|(--?[\w.-]{1,60})=(.*)")
@@ -63,6 +66,7 @@ _SCALES: Mapping[str, Mapping[str, str]] = {
     "1/min": _COUNTS,
     "MiB/s": _MIB,
     "%": {"%": "1", "": "1"},
+    "count": {**_COUNTS, "%": "0.01"},
     "ns/op": {"ns/op": "1", **{unit: str(nanoseconds) for unit, nanoseconds in NANOSECONDS.items()}},
 }
 _DIRECTIONS: Mapping[str, Direction] = {"higher": HIGHER, "lower": LOWER, "": UNKNOWN}
@@ -87,9 +91,22 @@ def direction_of(unit: str) -> Direction:
 
 
 def errors_per_second(run: "RunValues") -> Sequence[str]:
-    """Take all counts for errors, and add their rate."""
-    if run.duration_s:
-        run.add("errors_per_s", sum(run.counts.values()) / run.duration_s)
+    """Add the rate of errors, by what was counted or else by the share of the requests that failed.
+
+    A count whose name is a number is one of responses with this HTTP status, others are of errors.
+    """
+    counts = dict(run.counts)
+    failed_share = 1.0 - counts.pop("success_share", 1.0) + counts.pop("failed_share", 0.0)
+    if failed_share < 0:
+        raise FormatError(f"{1 - failed_share:.0%} of the requests succeeded, which cannot be", run.last_line)
+    failed = sum(count for name, count in counts.items() if not (name.isdigit() and 200 <= int(name) < 400))
+    requests = run.value("total_events")
+    if failed and run.duration_s:
+        run.add("errors_per_s", failed / run.duration_s)
+    elif requests and run.duration_s:
+        run.add("errors_per_s", failed_share * requests / run.duration_s)
+    elif "qps" in run.readings:
+        run.add("errors_per_s", failed_share * run.value("qps"))
     return ()
 
 
@@ -155,13 +172,13 @@ class RunValues:
                 self._note(metric, value, line, nothing, printed)
             case "count.":
                 count, _ = _metric_name(name.removeprefix(COUNT), operation)
-                self.counts.setdefault(count, self._converted(text, unit, "1/s", line))
+                self.counts.setdefault(count, self._converted(text, unit, "count", line))
             case "text":
                 # Names are never masked: those that look like a token are refused with the record.
                 if len(text) > _MAX_NAME:
-                    raise FormatError(
-                        f"the {name} is longer than {_MAX_NAME} characters: {quoted(text)}", line
-                    )
+                    self.warn(f"the {name} of {len(text)} characters is shortened", text, line)
+                    self.options[f"whole_{name}"] = option(text)
+                    text = f"{text[:_MAX_BEGINNING]}… ({sha256(text.encode()).hexdigest()[:8]})"
                 self.texts[name] = text
             case "option.":
                 self.options[name.removeprefix(OPTION)] = option(text)
@@ -192,6 +209,10 @@ class RunValues:
         """Note numbers behind their names, each as a count of that name: ``200:5989  503:11``."""
         for name, value in _FIELD.findall(text):
             self.counts[name] = self.number(value, line)
+
+    def count(self, name: str, text: str, line: int) -> None:
+        """Add a number to the count of this name."""
+        self.counts[name] = self.counts.get(name, 0.0) + self.number(text, line)
 
     def take_flags(self, command: str, line: int) -> None:
         """Note the options of a command line: ``-T 8 --time=1m -c200``."""

@@ -31,6 +31,8 @@ Some values are named by the file. ``ToolSpec.names`` says which place of the ab
 - ``{fields}`` are names and numbers: ``Count: 240, Avg(ms): 63.0`` or ``Count=240``;
 - ``{name}`` and ``{value}`` on one line are one of them; ``finish`` has others as ``unnamed``;
 - ``{counts}`` are names and numbers likewise, each a count for ``finish``, whatever its name;
+- ``{status}`` and ``{requests}`` on one line are a count that is called as the status, ``{failed}`` is one of
+  errors; those of several lines are added;
 - ``{pairs}`` are numbers with the units that name them: ``1250 ns/op 3 allocs/op``. A unit without a place
   is a metric itself (``allocs_per_op``);
 - ``{flags}`` is the rest of a command line: ``-T 8 --time=1m``; ``finish`` has all of it in ``flags``;
@@ -64,6 +66,7 @@ _TAKEN_BY_NAME = frozenset(
     {
         *("_", "percentile", "operation", "name", "value"),
         *("fields", "counts", "command", "flags", "option", "property", "pairs"),
+        *("status", "requests", "failed"),
     }
 )
 _BLANKS = re.compile(r"\s{2,}|\t|\s(?=p\d)")
@@ -87,8 +90,8 @@ _VALUES = {
     "operation": r"([A-Za-z][\w.-]{0,60}?)",
     "property": r'([\w.-]{1,60}"?="?[^"]{0,500})',
     "started_at": r"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}\S{0,20})",
-    "percentile": _COUNT,
-    "threads": _COUNT,
+    "status": r"([0-9]{1,3})",
+    **dict.fromkeys(("percentile", "threads", "requests", "failed"), _COUNT),
     "value": _WORD,
 }
 
@@ -383,6 +386,8 @@ def _take_values(
                 run.take_fields(value, line, operation=operation)
             case "counts":
                 run.take_counts(value, line)
+            case "requests" | "failed":
+                run.count(values.get("status", name), value, line)
             case "command" | "flags":
                 run.take_flags(value, line)
                 run.command = mask_text(value) if name == "command" else run.command

@@ -1,19 +1,11 @@
 """k6's summary as JSON: of --summary-export, or of handleSummary, which has one level more."""
 
-from collections.abc import Sequence
-
 from ingest.formats.json_spec import JsonSpec
-from ingest.formats.run_values import RunValues
+from ingest.formats.run_values import errors_per_second
 
 
 def _either(metric: str, value: str) -> str:
     return f"metrics/{metric}/values/{value} | metrics/{metric}/{value}"
-
-
-def _errors(run: RunValues) -> Sequence[str]:
-    if "failed_share" in run.counts and "qps" in run.readings:
-        run.add("errors_per_s", run.counts["failed_share"] * run.readings["qps"].value)
-    return ()
 
 
 FORMAT = JsonSpec(
@@ -35,6 +27,6 @@ FORMAT = JsonSpec(
         "latency_max:ms": _either("http_req_duration", "max"),
     },
     required={},
-    finish=_errors,
+    finish=errors_per_second,
     workload="k6",
 )

@@ -1,7 +1,7 @@
 """vegeta report -type=json."""
 
 from ingest.formats.json_spec import JsonSpec
-from ingest.formats.tools.vegeta import failed_requests
+from ingest.formats.run_values import errors_per_second
 
 FORMAT = JsonSpec(
     tool="vegeta",
@@ -21,6 +21,6 @@ FORMAT = JsonSpec(
         "count.success_share": "success",
     },
     required={"qps": "no throughput"},
-    finish=failed_requests,
+    finish=errors_per_second,
     workload="HTTP",
 )

@@ -266,8 +266,14 @@ def test_a_clock_that_cannot_be_costs_the_interval_alone(clock):
 def test_two_long_names_that_begin_alike_are_never_one_workload():
     rows = [{"command": "x" * 200 + end, "mean": 1.0, "times": [1.0]} for end in ("", "a", "b")]
     report = parse(Source(json.dumps({"results": rows}).encode()))[1]
-    assert [run.workload for run in report.runs] == ["x" * 200]
-    assert all("the workload is longer than 200 characters" in warning for warning in report.warnings)
+    whole, *shortened = [run.workload for run in report.runs]
+    assert whole == "x" * 200
+    assert len(set(shortened)) == 2
+    assert all(name.startswith("x" * 180 + "…") and len(name) < 200 for name in shortened)
+    assert [run.options for run in report.runs[1:]] == [
+        {"whole_workload": rows[at]["command"]} for at in (1, 2)
+    ]
+    assert all("the workload of 201 characters is shortened" in warning for warning in report.warnings)
 
 
 @pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if isinstance(one, JsonSpec)])
