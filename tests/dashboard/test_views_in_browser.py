@@ -56,6 +56,13 @@ CHART = """figure => ((hasNames) => ({
     .map(([name, axis]) => [name, axis.title?.text ?? ""]),
 }))((axis) => axis.ticktext?.some((text) => /[a-z]/.test(text)))"""
 
+# On a phone a row of these is a card, so that no figure lies beyond the edge.
+AS_CARDS = {"pair", "history", "one of many", "small multiples", "incident"}
+BEYOND_THE_EDGE = """() => [...document.querySelectorAll("table:not(.differences)")]
+  .filter(table => ((box) => box.scrollWidth > box.clientWidth + 1)(table.closest(".table-box") ?? table))
+  .map(table => `${table.className} #${table.id}`)
+"""
+
 # Writes a page again in the parts in which a slow network may bring it, each painted before the next comes.
 IN_PARTS = """async address => {
   const page = await (await fetch(address)).text();
@@ -134,6 +141,8 @@ def test_no_view_jumps_or_scrolls_sideways_and_each_chart_can_be_taken_away_link
         width, room = chromium_page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         if shift >= 0.01 or width > room:
             wrong[name] = (shift, width, room)
+        if window == PHONE and name in AS_CARDS and (hidden := chromium_page.evaluate(BEYOND_THE_EDGE)):
+            wrong[name, "beyond the edge"] = hidden
         charts = chromium_page.locator("figure.chart").evaluate_all(f"figures => figures.map({CHART})")
         assert bool(charts) != (name in WITHOUT_CHARTS), name
         for chart in charts:
