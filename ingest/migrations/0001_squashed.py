@@ -6,17 +6,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    initial = True
+    replaces = [("ingest", "0001_initial"), ("ingest", "0002_copies")]
 
-    replaces = [
-        ("ingest", "0001_initial"),
-        ("ingest", "0002_copies"),
-    ]
+    initial = True
 
     dependencies = [
         ("accounts", "0001_squashed"),
+        ("accounts", "__first__"),
         ("results", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -29,10 +26,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("sha256", models.CharField(max_length=64)),
-                ("size", models.BigIntegerField()),
-                ("content", models.BinaryField(null=True)),
-                ("storage_name", models.CharField(blank=True, max_length=200)),
                 (
                     "project",
                     models.ForeignKey(
@@ -41,7 +34,24 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
+                ("sha256", models.CharField(max_length=64)),
+                ("size", models.BigIntegerField()),
+                ("content", models.BinaryField(null=True)),
+                ("storage_name", models.CharField(blank=True, max_length=200)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "sha256"), name="raw_file_is_unique"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("content__isnull", False), ("storage_name", "")),
+                            models.Q(("content", None), models.Q(("storage_name", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="raw_file_is_in_one_place",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="RawStorage",
@@ -72,10 +82,6 @@ class Migration(migrations.Migration):
                 ("project_id", models.BigIntegerField(unique=True)),
                 ("slug", models.CharField(max_length=50)),
                 ("name", models.CharField(max_length=100)),
-                ("asked_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("done", models.PositiveBigIntegerField(default=0)),
-                ("total", models.PositiveBigIntegerField()),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "asked_by",
                     models.ForeignKey(
@@ -86,6 +92,10 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
+                ("asked_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("done", models.PositiveBigIntegerField(default=0)),
+                ("total", models.PositiveBigIntegerField()),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
                 "ordering": ["-asked_at", "-pk"],
@@ -98,6 +108,22 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="uploads",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "raw",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="uploads",
+                        to="ingest.rawfile",
                     ),
                 ),
                 ("name", models.CharField(max_length=255)),
@@ -129,24 +155,14 @@ class Migration(migrations.Migration):
                 ("quiet", models.BooleanField(default=False)),
                 ("is_archive", models.BooleanField(default=False)),
                 ("came_alone", models.BooleanField(default=True)),
-                ("received_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("queued_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                ("also_sent_by", models.ManyToManyField(related_name="+", to="accounts.token")),
                 (
-                    "project",
+                    "user",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="uploads",
-                        to="accounts.project",
-                    ),
-                ),
-                (
-                    "raw",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="uploads",
-                        to="ingest.rawfile",
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
@@ -159,17 +175,26 @@ class Migration(migrations.Migration):
                         to="accounts.token",
                     ),
                 ),
-                (
-                    "user",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("received_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("queued_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("also_sent_by", models.ManyToManyField(related_name="+", to="accounts.token")),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["project", "-received_at"], name="upload_by_time"),
+                    models.Index(
+                        condition=models.Q(("state__in", ["queued", "importing"])),
+                        fields=["received_at"],
+                        name="upload_waiting",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "raw", "metadata_digest"), name="upload_is_unique"
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Copy",
@@ -180,6 +205,12 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "upload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="copies", to="ingest.upload"
+                    ),
+                ),
                 ("key", models.CharField(blank=True, max_length=500)),
                 (
                     "run",
@@ -187,15 +218,10 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE, related_name="copies", to="results.run"
                     ),
                 ),
-                (
-                    "upload",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="copies", to="ingest.upload"
-                    ),
-                ),
             ],
             options={
                 "verbose_name_plural": "copies",
+                "constraints": [models.UniqueConstraint(fields=("upload", "key"), name="copy_is_unique")],
             },
         ),
         migrations.CreateModel(
@@ -208,6 +234,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "upload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="companions",
+                        to="ingest.upload",
+                    ),
+                ),
+                (
+                    "raw",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="ingest.rawfile"
+                    ),
+                ),
+                (
                     "kind",
                     models.CharField(
                         choices=[("configuration", "configuration"), ("companion", "companion")],
@@ -216,21 +256,12 @@ class Migration(migrations.Migration):
                 ),
                 ("name", models.CharField(max_length=255)),
                 ("format", models.CharField(blank=True, max_length=30)),
-                (
-                    "raw",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="ingest.rawfile"
-                    ),
-                ),
-                (
-                    "upload",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="companions",
-                        to="ingest.upload",
-                    ),
-                ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("upload", "raw", "kind"), name="companion_is_unique")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ArchiveFile",
@@ -241,8 +272,23 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "archive",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="files", to="ingest.upload"
+                    ),
+                ),
                 ("number", models.PositiveIntegerField()),
                 ("name", models.CharField(max_length=500)),
+                (
+                    "upload",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="places",
+                        to="ingest.upload",
+                    ),
+                ),
                 (
                     "state",
                     models.CharField(
@@ -257,67 +303,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("errors", models.JSONField(default=list)),
-                (
-                    "archive",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="files", to="ingest.upload"
-                    ),
-                ),
-                (
-                    "upload",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="places",
-                        to="ingest.upload",
-                    ),
-                ),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="rawfile",
-            constraint=models.UniqueConstraint(fields=("project", "sha256"), name="raw_file_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="rawfile",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("content__isnull", False), ("storage_name", "")),
-                    models.Q(("content", None), models.Q(("storage_name", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="raw_file_is_in_one_place",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="upload",
-            index=models.Index(fields=["project", "-received_at"], name="upload_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="upload",
-            index=models.Index(
-                condition=models.Q(("state__in", ["queued", "importing"])),
-                fields=["received_at"],
-                name="upload_waiting",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="upload",
-            constraint=models.UniqueConstraint(
-                fields=("project", "raw", "metadata_digest"), name="upload_is_unique"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="copy",
-            constraint=models.UniqueConstraint(fields=("upload", "key"), name="copy_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="companion",
-            constraint=models.UniqueConstraint(fields=("upload", "raw", "kind"), name="companion_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="archivefile",
-            constraint=models.UniqueConstraint(fields=("archive", "number"), name="archive_file_is_unique"),
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("archive", "number"), name="archive_file_is_unique")
+                ],
+            },
         ),
         # The history knows no files, so the door for files says that its uploads hold the runs.
         migrations.RunSQL(

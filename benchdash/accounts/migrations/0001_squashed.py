@@ -8,14 +8,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    initial = True
-
     replaces = [
         ("accounts", "0001_initial"),
         ("accounts", "0002_following"),
         ("accounts", "0003_project_is_relative_only"),
         ("accounts", "0004_expiring_bound_and_trusted"),
     ]
+
+    initial = True
 
     dependencies = [
         ("auth", "0012_alter_user_first_name_max_length"),
@@ -101,6 +101,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        django.db.models.functions.text.Lower("email"),
+                        name="user_email_is_unique_in_any_case",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Membership",
@@ -109,6 +117,22 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
@@ -123,23 +147,12 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="memberships",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="memberships",
-                        to="accounts.project",
-                    ),
-                ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "user"), name="one_membership_per_user")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Following",
@@ -150,7 +163,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("is_wanted", models.BooleanField(default=True)),
                 (
                     "user",
                     models.ForeignKey(
@@ -167,7 +179,13 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
+                ("is_wanted", models.BooleanField(default=True)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "project"), name="one_following_per_project")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Token",
@@ -176,6 +194,14 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to="accounts.project",
                     ),
                 ),
                 (
@@ -203,9 +229,6 @@ class Migration(migrations.Migration):
                 ),
                 ("hardware", models.CharField(blank=True, max_length=100)),
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("last_used_at", models.DateTimeField(blank=True, null=True)),
-                ("revoked_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "created_by",
                     models.ForeignKey(
@@ -216,14 +239,9 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tokens",
-                        to="accounts.project",
-                    ),
-                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
                 "ordering": ["-created_at"],
@@ -238,11 +256,15 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="audit_entries",
+                        to="accounts.project",
+                    ),
+                ),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("action", models.CharField(max_length=50)),
-                ("subject", models.CharField(max_length=300)),
-                ("reason", models.TextField(blank=True)),
-                ("detail", models.JSONField(default=dict)),
                 (
                     "user",
                     models.ForeignKey(
@@ -251,14 +273,6 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="audit_entries",
-                        to="accounts.project",
                     ),
                 ),
                 (
@@ -271,9 +285,14 @@ class Migration(migrations.Migration):
                         to="accounts.token",
                     ),
                 ),
+                ("action", models.CharField(max_length=50)),
+                ("subject", models.CharField(max_length=300)),
+                ("reason", models.TextField(blank=True)),
+                ("detail", models.JSONField(default=dict)),
             ],
             options={
                 "ordering": ["-at", "-id"],
+                "indexes": [models.Index(fields=["project", "-at"], name="audit_by_project")],
             },
         ),
         migrations.CreateModel(
@@ -283,6 +302,12 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "token",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="trust", to="accounts.token"
                     ),
                 ),
                 ("issuer", models.CharField(max_length=300)),
@@ -302,34 +327,9 @@ class Migration(migrations.Migration):
                 ("environment", models.CharField(blank=True, max_length=250)),
                 ("workflow", models.CharField(blank=True, max_length=250)),
                 ("protected_only", models.BooleanField(default=False)),
-                (
-                    "token",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="trust", to="accounts.token"
-                    ),
-                ),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="user",
-            constraint=models.UniqueConstraint(
-                django.db.models.functions.text.Lower("email"), name="user_email_is_unique_in_any_case"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(fields=("project", "user"), name="one_membership_per_user"),
-        ),
-        migrations.AddConstraint(
-            model_name="following",
-            constraint=models.UniqueConstraint(fields=("user", "project"), name="one_following_per_project"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["project", "-at"], name="audit_by_project"),
-        ),
-        migrations.AddIndex(
-            model_name="trust",
-            index=models.Index(fields=["issuer", "repository"], name="trust_by_repository"),
+            options={
+                "indexes": [models.Index(fields=["issuer", "repository"], name="trust_by_repository")],
+            },
         ),
     ]

@@ -8,8 +8,6 @@ import benchdash.alerts.models
 
 
 class Migration(migrations.Migration):
-    initial = True
-
     replaces = [
         ("alerts", "0001_initial"),
         ("alerts", "0002_digests_and_webhooks"),
@@ -18,11 +16,13 @@ class Migration(migrations.Migration):
         ("alerts", "0005_kind_drift"),
     ]
 
+    initial = True
+
     dependencies = [
         ("accounts", "0001_squashed"),
+        ("accounts", "__first__"),
         ("regressions", "0001_squashed"),
         ("results", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -40,13 +40,6 @@ class Migration(migrations.Migration):
                 ("retry_at", models.DateTimeField(blank=True, null=True)),
                 ("error", models.TextField(blank=True)),
                 (
-                    "kind",
-                    models.CharField(choices=[("github", "GitHub"), ("gitlab", "GitLab")], max_length=10),
-                ),
-                ("api_url", models.CharField(max_length=500)),
-                ("repository", models.CharField(max_length=300)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                (
                     "project",
                     models.OneToOneField(
                         on_delete=django.db.models.deletion.CASCADE,
@@ -54,6 +47,13 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
+                (
+                    "kind",
+                    models.CharField(choices=[("github", "GitHub"), ("gitlab", "GitLab")], max_length=10),
+                ),
+                ("api_url", models.CharField(max_length=500)),
+                ("repository", models.CharField(max_length=300)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
                 "abstract": False,
@@ -69,8 +69,46 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("encrypted_secret", models.TextField(blank=True, editable=False)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subscriptions",
+                        to="accounts.project",
+                    ),
+                ),
                 ("address", models.CharField(max_length=2000)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subscriptions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.product",
+                    ),
+                ),
                 ("branch", models.CharField(blank=True, max_length=200)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.hardware",
+                    ),
+                ),
                 ("workload_group", models.CharField(blank=True, max_length=100)),
                 ("metric", models.CharField(blank=True, max_length=100)),
                 ("smallest_change", models.FloatField(blank=True, null=True)),
@@ -135,45 +173,27 @@ class Migration(migrations.Migration):
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.hardware",
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.product",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="subscriptions",
-                        to="accounts.project",
-                    ),
-                ),
-                (
-                    "user",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="subscriptions",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=(
+                            "project",
+                            "address",
+                            "product",
+                            "branch",
+                            "hardware",
+                            "workload_group",
+                            "metric",
+                            "smallest_change",
+                            "kinds",
+                            "rhythm",
+                        ),
+                        name="subscription_is_unique",
+                        nulls_distinct=False,
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Digest",
@@ -188,17 +208,6 @@ class Migration(migrations.Migration):
                 ("retry_at", models.DateTimeField(blank=True, null=True)),
                 ("error", models.TextField(blank=True)),
                 ("address", models.CharField(max_length=2000)),
-                ("owed_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("sent_at", models.DateTimeField(blank=True, null=True)),
-                ("since", models.DateTimeField()),
-                ("until", models.DateTimeField()),
-                ("is_quiet", models.BooleanField(default=False)),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.project"
-                    ),
-                ),
                 (
                     "subscription",
                     models.ForeignKey(
@@ -208,7 +217,23 @@ class Migration(migrations.Migration):
                         to="alerts.subscription",
                     ),
                 ),
+                ("owed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.project"
+                    ),
+                ),
+                ("since", models.DateTimeField()),
+                ("until", models.DateTimeField()),
+                ("is_quiet", models.BooleanField(default=False)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("subscription", "until"), name="one_digest_at_a_time")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Confirmation",
@@ -223,8 +248,6 @@ class Migration(migrations.Migration):
                 ("retry_at", models.DateTimeField(blank=True, null=True)),
                 ("error", models.TextField(blank=True)),
                 ("address", models.CharField(max_length=2000)),
-                ("owed_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("sent_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "subscription",
                     models.ForeignKey(
@@ -234,7 +257,12 @@ class Migration(migrations.Migration):
                         to="alerts.subscription",
                     ),
                 ),
+                ("owed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
             ],
+            options={
+                "indexes": [models.Index(fields=["address", "owed_at"], name="confirmation_by_address")],
+            },
         ),
         migrations.CreateModel(
             name="Alert",
@@ -249,16 +277,23 @@ class Migration(migrations.Migration):
                 ("retry_at", models.DateTimeField(blank=True, null=True)),
                 ("error", models.TextField(blank=True)),
                 ("address", models.CharField(max_length=2000)),
-                ("owed_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("sent_at", models.DateTimeField(blank=True, null=True)),
-                ("subject", models.CharField(blank=True, max_length=200)),
                 (
-                    "event",
+                    "subscription",
                     models.ForeignKey(
                         null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
+                        on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
-                        to="regressions.incidentevent",
+                        to="alerts.subscription",
+                    ),
+                ),
+                ("owed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="alerts",
+                        to="accounts.project",
                     ),
                 ),
                 (
@@ -270,23 +305,30 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="alerts",
-                        to="accounts.project",
-                    ),
-                ),
-                (
-                    "subscription",
+                    "event",
                     models.ForeignKey(
                         null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
+                        on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
-                        to="alerts.subscription",
+                        to="regressions.incidentevent",
                     ),
                 ),
+                ("subject", models.CharField(blank=True, max_length=200)),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("sent_at", None)), fields=["owed_at"], name="alert_unsent"
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("incident", "address", "event"),
+                        name="one_alert_per_address",
+                        nulls_distinct=False,
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="PullRequestAnswer",
@@ -300,13 +342,6 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveIntegerField(default=0)),
                 ("retry_at", models.DateTimeField(blank=True, null=True)),
                 ("error", models.TextField(blank=True)),
-                ("number", models.BigIntegerField()),
-                ("commit", models.CharField(blank=True, max_length=40)),
-                ("told", models.CharField(blank=True, max_length=64)),
-                ("told_at", models.DateTimeField(blank=True, null=True)),
-                ("comment", models.BigIntegerField(blank=True, null=True)),
-                ("seen_run", models.BigIntegerField(blank=True, null=True)),
-                ("is_pending", models.BooleanField(default=False)),
                 (
                     "host",
                     models.ForeignKey(
@@ -315,50 +350,18 @@ class Migration(migrations.Migration):
                         to="alerts.codehost",
                     ),
                 ),
+                ("number", models.BigIntegerField()),
+                ("commit", models.CharField(blank=True, max_length=40)),
+                ("told", models.CharField(blank=True, max_length=64)),
+                ("told_at", models.DateTimeField(blank=True, null=True)),
+                ("comment", models.BigIntegerField(blank=True, null=True)),
+                ("seen_run", models.BigIntegerField(blank=True, null=True)),
+                ("is_pending", models.BooleanField(default=False)),
             ],
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("host", "number"), name="one_answer_per_pull_request")
                 ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="subscription",
-            constraint=models.UniqueConstraint(
-                fields=(
-                    "project",
-                    "address",
-                    "product",
-                    "branch",
-                    "hardware",
-                    "workload_group",
-                    "metric",
-                    "smallest_change",
-                    "kinds",
-                    "rhythm",
-                ),
-                name="subscription_is_unique",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="digest",
-            constraint=models.UniqueConstraint(fields=("subscription", "until"), name="one_digest_at_a_time"),
-        ),
-        migrations.AddIndex(
-            model_name="confirmation",
-            index=models.Index(fields=["address", "owed_at"], name="confirmation_by_address"),
-        ),
-        migrations.AddIndex(
-            model_name="alert",
-            index=models.Index(
-                condition=models.Q(("sent_at", None)), fields=["owed_at"], name="alert_unsent"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.UniqueConstraint(
-                fields=("incident", "address", "event"), name="one_alert_per_address", nulls_distinct=False
-            ),
         ),
     ]

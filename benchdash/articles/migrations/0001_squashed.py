@@ -5,15 +5,13 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    initial = True
+    replaces = [("articles", "0001_initial")]
 
-    replaces = [
-        ("articles", "0001_initial"),
-    ]
+    initial = True
 
     dependencies = [
         ("accounts", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("accounts", "__first__"),
     ]
 
     operations = [
@@ -26,12 +24,17 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="articles",
+                        to="accounts.project",
+                    ),
+                ),
                 ("slug", models.SlugField(max_length=80)),
                 ("title", models.CharField(max_length=200)),
                 ("prose", models.TextField(blank=True)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("changed_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("deleted_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "created_by",
                     models.ForeignKey(
@@ -42,15 +45,17 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="articles",
-                        to="accounts.project",
-                    ),
-                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("changed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("deleted_at", models.DateTimeField(blank=True, null=True)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "slug"), name="article_slug_is_unique_in_its_project"
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Block",
@@ -61,13 +66,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("position", models.PositiveIntegerField()),
-                ("heading", models.CharField(blank=True, max_length=200)),
-                ("text", models.TextField(blank=True)),
-                ("page", models.CharField(max_length=20)),
-                ("query", models.TextField()),
-                ("saved_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("deleted_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "article",
                     models.ForeignKey(
@@ -76,15 +74,16 @@ class Migration(migrations.Migration):
                         to="articles.article",
                     ),
                 ),
+                ("position", models.PositiveIntegerField()),
+                ("heading", models.CharField(blank=True, max_length=200)),
+                ("text", models.TextField(blank=True)),
+                ("page", models.CharField(max_length=20)),
+                ("query", models.TextField()),
+                ("saved_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("deleted_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
                 "ordering": ["position", "pk"],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="article",
-            constraint=models.UniqueConstraint(
-                fields=("project", "slug"), name="article_slug_is_unique_in_its_project"
-            ),
         ),
     ]

@@ -5,8 +5,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    initial = True
-
     replaces = [
         ("regressions", "0001_initial"),
         ("regressions", "0002_headlines_beginnings_and_counts"),
@@ -17,10 +15,12 @@ class Migration(migrations.Migration):
         ("regressions", "0007_drifts"),
     ]
 
+    initial = True
+
     dependencies = [
         ("accounts", "0001_squashed"),
+        ("accounts", "__first__"),
         ("results", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -51,6 +51,160 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="NullRun",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("places", models.PositiveIntegerField()),
+                ("points", models.PositiveIntegerField()),
+                ("looks", models.PositiveIntegerField()),
+                ("change_points", models.PositiveIntegerField()),
+                ("incidents", models.PositiveIntegerField()),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="null_runs",
+                        to="accounts.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-at", "-id"],
+                "indexes": [models.Index(fields=["project", "-at"], name="null_run_by_time")],
+            },
+        ),
+        migrations.CreateModel(
+            name="PlaceOrder",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.project"
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
+                    ),
+                ),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                ("line", models.CharField(blank=True, max_length=50)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
+                    ),
+                ),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.configuration",
+                    ),
+                ),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
+                ("groups", models.TextField()),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=(
+                            "product",
+                            "branch",
+                            "line",
+                            "hardware",
+                            "configuration",
+                            "build",
+                            "counterpart",
+                            "project",
+                        ),
+                        name="one_order_of_a_place",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="FailingPlace",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.project"
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
+                    ),
+                ),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                ("line", models.CharField(blank=True, max_length=50)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
+                    ),
+                ),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.configuration",
+                    ),
+                ),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
+                ("since", models.DateTimeField(default=django.utils.timezone.now)),
+                ("tries", models.PositiveIntegerField(default=0)),
+                ("seen_until", models.DateTimeField()),
+                ("next_try_at", models.DateTimeField()),
+                ("set_aside_at", models.DateTimeField(blank=True, null=True)),
+                ("error", models.CharField(max_length=500)),
+                ("traceback", models.TextField()),
+            ],
+            options={
+                "ordering": ["-since", "-id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=(
+                            "product",
+                            "branch",
+                            "line",
+                            "hardware",
+                            "configuration",
+                            "build",
+                            "counterpart",
+                            "project",
+                        ),
+                        name="one_failure_of_a_place",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="ChangePoint",
             fields=[
                 (
@@ -59,7 +213,42 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="change_points",
+                        to="results.series",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="change_points",
+                        to="results.run",
+                    ),
+                ),
                 ("origin", models.CharField(blank=True, max_length=100)),
+                (
+                    "last_good",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "first_bad",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="results.run",
+                    ),
+                ),
                 (
                     "state",
                     models.CharField(
@@ -86,42 +275,19 @@ class Migration(migrations.Migration):
                 ("groups_after", models.PositiveIntegerField()),
                 ("detected_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "first_bad",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="results.run",
-                    ),
-                ),
-                (
-                    "last_good",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="results.run",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="change_points",
-                        to="results.run",
-                    ),
-                ),
-                (
-                    "series",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="change_points",
-                        to="results.series",
-                    ),
-                ),
             ],
+            options={
+                "indexes": [models.Index(fields=["series"], name="change_point_by_series")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "withdrawn"), _negated=True), ("per_point", None)
+                        ),
+                        fields=("series", "run", "origin"),
+                        name="one_change_point_at_a_place",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Incident",
@@ -132,8 +298,34 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="incidents",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="incidents",
+                        to="results.product",
+                    ),
+                ),
                 ("branch", models.CharField(blank=True, max_length=200)),
                 ("line", models.CharField(blank=True, max_length=50)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.hardware",
+                    ),
+                ),
                 (
                     "kind",
                     models.CharField(
@@ -177,90 +369,6 @@ class Migration(migrations.Migration):
                 ("historical", models.BooleanField(default=False)),
                 ("quiet", models.BooleanField(default=False)),
                 ("left_out", models.BooleanField(default=False)),
-                ("origin", models.CharField(blank=True, max_length=100)),
-                ("started_at", models.DateTimeField()),
-                ("until_at", models.DateTimeField(blank=True, null=True)),
-                ("worst", models.FloatField(null=True)),
-                ("median", models.FloatField(null=True)),
-                ("metric", models.CharField(blank=True, max_length=100)),
-                ("cause", models.TextField(blank=True)),
-                ("points", models.PositiveIntegerField(null=True)),
-                ("per_point", models.FloatField(null=True)),
-                ("last_at", models.DateTimeField(null=True)),
-                ("looked_at", models.PositiveIntegerField(default=0)),
-                ("detected_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                ("reason", models.TextField(blank=True)),
-                ("bug", models.CharField(blank=True, max_length=500)),
-                ("snoozed_until", models.DateTimeField(blank=True, null=True)),
-                ("snoozed_until_version", models.CharField(blank=True, max_length=200)),
-                ("remaining", models.FloatField(null=True)),
-                (
-                    "assignee",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "folded_into",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="folded",
-                        to="regressions.incident",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.hardware",
-                    ),
-                ),
-                (
-                    "largest",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="regressions.changepoint",
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="incidents",
-                        to="results.product",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="incidents",
-                        to="accounts.project",
-                    ),
-                ),
-                (
-                    "recovered_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="recovers",
-                        to="regressions.incident",
-                    ),
-                ),
                 (
                     "since",
                     models.ForeignKey(
@@ -279,9 +387,68 @@ class Migration(migrations.Migration):
                         to="results.serverversion",
                     ),
                 ),
+                ("origin", models.CharField(blank=True, max_length=100)),
+                ("started_at", models.DateTimeField()),
+                ("until_at", models.DateTimeField(blank=True, null=True)),
+                ("worst", models.FloatField(null=True)),
+                ("median", models.FloatField(null=True)),
+                ("metric", models.CharField(blank=True, max_length=100)),
+                (
+                    "largest",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="regressions.changepoint",
+                    ),
+                ),
+                ("cause", models.TextField(blank=True)),
+                ("points", models.PositiveIntegerField(null=True)),
+                ("per_point", models.FloatField(null=True)),
+                ("last_at", models.DateTimeField(null=True)),
+                ("looked_at", models.PositiveIntegerField(default=0)),
+                ("detected_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("confirmed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "assignee",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("bug", models.CharField(blank=True, max_length=500)),
+                ("snoozed_until", models.DateTimeField(blank=True, null=True)),
+                ("snoozed_until_version", models.CharField(blank=True, max_length=200)),
+                (
+                    "folded_into",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="folded",
+                        to="regressions.incident",
+                    ),
+                ),
+                (
+                    "recovered_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="recovers",
+                        to="regressions.incident",
+                    ),
+                ),
+                ("remaining", models.FloatField(null=True)),
             ],
             options={
                 "ordering": ["-detected_at", "-id"],
+                "indexes": [models.Index(fields=["project", "-detected_at"], name="incident_by_time")],
             },
         ),
         migrations.CreateModel(
@@ -293,9 +460,14 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("author_name", models.CharField(max_length=200)),
-                ("text", models.TextField()),
-                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "incident",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="comments",
+                        to="regressions.incident",
+                    ),
+                ),
                 (
                     "author",
                     models.ForeignKey(
@@ -305,29 +477,13 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
-                (
-                    "incident",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="comments",
-                        to="regressions.incident",
-                    ),
-                ),
+                ("author_name", models.CharField(max_length=200)),
+                ("text", models.TextField()),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
                 "ordering": ["at", "id"],
             },
-        ),
-        migrations.AddField(
-            model_name="changepoint",
-            name="incident",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="change_points",
-                to="regressions.incident",
-            ),
         ),
         migrations.CreateModel(
             name="IncidentEvent",
@@ -336,6 +492,14 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "incident",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="regressions.incident",
                     ),
                 ),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
@@ -363,6 +527,16 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
                 ("by_name", models.CharField(blank=True, max_length=254)),
                 (
                     "state",
@@ -383,98 +557,10 @@ class Migration(migrations.Migration):
                 ("reason", models.TextField(blank=True)),
                 ("detail", models.JSONField(blank=True, default=dict)),
                 ("quiet", models.BooleanField(default=False)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "incident",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="events",
-                        to="regressions.incident",
-                    ),
-                ),
             ],
             options={
                 "ordering": ["at", "id"],
             },
-        ),
-        migrations.CreateModel(
-            name="NullRun",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("places", models.PositiveIntegerField()),
-                ("points", models.PositiveIntegerField()),
-                ("looks", models.PositiveIntegerField()),
-                ("change_points", models.PositiveIntegerField()),
-                ("incidents", models.PositiveIntegerField()),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="null_runs",
-                        to="accounts.project",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-at", "-id"],
-            },
-        ),
-        migrations.CreateModel(
-            name="PlaceOrder",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("build", models.CharField(blank=True, max_length=100)),
-                ("branch", models.CharField(blank=True, max_length=200)),
-                ("line", models.CharField(blank=True, max_length=50)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
-                ("groups", models.TextField()),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.project"
-                    ),
-                ),
-            ],
         ),
         migrations.CreateModel(
             name="Silence",
@@ -483,28 +569,6 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("build", models.CharField(blank=True, max_length=100)),
-                ("branch", models.CharField(blank=True, max_length=200)),
-                ("line", models.CharField(blank=True, max_length=50)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
-                ("last_run_at", models.DateTimeField()),
-                ("cadence_s", models.FloatField()),
-                ("ended_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
                     ),
                 ),
                 (
@@ -516,6 +580,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
+                    ),
+                ),
+                (
                     "product",
                     models.ForeignKey(
                         null=True,
@@ -524,6 +594,19 @@ class Migration(migrations.Migration):
                         to="results.product",
                     ),
                 ),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                ("line", models.CharField(blank=True, max_length=50)),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.configuration",
+                    ),
+                ),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
                 (
                     "workload",
                     models.ForeignKey(
@@ -533,108 +616,20 @@ class Migration(migrations.Migration):
                         to="results.workload",
                     ),
                 ),
+                ("last_run_at", models.DateTimeField()),
+                ("cadence_s", models.FloatField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
             ],
         ),
-        migrations.CreateModel(
-            name="FailingPlace",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("build", models.CharField(blank=True, max_length=100)),
-                ("branch", models.CharField(blank=True, max_length=200)),
-                ("line", models.CharField(blank=True, max_length=50)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
-                ("since", models.DateTimeField(default=django.utils.timezone.now)),
-                ("tries", models.PositiveIntegerField(default=0)),
-                ("seen_until", models.DateTimeField()),
-                ("next_try_at", models.DateTimeField()),
-                ("set_aside_at", models.DateTimeField(blank=True, null=True)),
-                ("error", models.CharField(max_length=500)),
-                ("traceback", models.TextField()),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.project"
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-since", "-id"],
-                "constraints": [
-                    models.UniqueConstraint(
-                        fields=(
-                            "product",
-                            "branch",
-                            "line",
-                            "hardware",
-                            "configuration",
-                            "build",
-                            "counterpart",
-                            "project",
-                        ),
-                        name="one_failure_of_a_place",
-                    )
-                ],
-            },
-        ),
-        migrations.AddIndex(
-            model_name="incident",
-            index=models.Index(fields=["project", "-detected_at"], name="incident_by_time"),
-        ),
-        migrations.AddIndex(
+        migrations.AddField(
             model_name="changepoint",
-            index=models.Index(fields=["series"], name="change_point_by_series"),
-        ),
-        migrations.AddConstraint(
-            model_name="changepoint",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(models.Q(("state", "withdrawn"), _negated=True), ("per_point", None)),
-                fields=("series", "run", "origin"),
-                name="one_change_point_at_a_place",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="nullrun",
-            index=models.Index(fields=["project", "-at"], name="null_run_by_time"),
-        ),
-        migrations.AddConstraint(
-            model_name="placeorder",
-            constraint=models.UniqueConstraint(
-                fields=(
-                    "product",
-                    "branch",
-                    "line",
-                    "hardware",
-                    "configuration",
-                    "build",
-                    "counterpart",
-                    "project",
-                ),
-                name="one_order_of_a_place",
+            name="incident",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="change_points",
+                to="regressions.incident",
             ),
         ),
     ]

@@ -2,12 +2,9 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    initial = True
+    replaces = [("rest", "0001_stored_answers"), ("rest", "0002_rights_of_stored_answers")]
 
-    replaces = [
-        ("rest", "0001_stored_answers"),
-        ("rest", "0002_rights_of_stored_answers"),
-    ]
+    initial = True
 
     dependencies = []
 

@@ -8,8 +8,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    initial = True
-
     replaces = [
         ("results", "0001_initial"),
         ("results", "0002_annotations"),
@@ -19,46 +17,14 @@ class Migration(migrations.Migration):
         ("results", "0006_versions_without_order"),
     ]
 
+    initial = True
+
     dependencies = [
         ("accounts", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("accounts", "__first__"),
     ]
 
     operations = [
-        migrations.CreateModel(
-            name="Series",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("build", models.CharField(blank=True, max_length=100)),
-                ("branch", models.CharField(blank=True, max_length=200)),
-                ("line", models.CharField(blank=True, max_length=50)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
-                ("threads", models.PositiveIntegerField(blank=True, null=True)),
-                ("metric", models.CharField(max_length=100)),
-                ("unit", models.CharField(max_length=50)),
-                ("printed_unit", models.CharField(blank=True, max_length=50)),
-                (
-                    "direction",
-                    models.CharField(
-                        choices=[
-                            ("higher", "higher is better"),
-                            ("lower", "lower is better"),
-                            ("unknown", "nobody has said which is better"),
-                        ],
-                        max_length=7,
-                    ),
-                ),
-                ("is_derived", models.BooleanField(db_default=False, default=False)),
-            ],
-            options={
-                "verbose_name_plural": "series",
-            },
-        ),
         migrations.CreateModel(
             name="Configuration",
             fields=[
@@ -68,7 +34,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=200)),
                 (
                     "project",
                     models.ForeignKey(
@@ -77,7 +42,13 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
+                ("name", models.CharField(max_length=200)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "name"), name="configuration_is_unique")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ConfigurationContent",
@@ -88,9 +59,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("digest", models.CharField(max_length=64)),
-                ("text", models.TextField()),
-                ("settings", models.JSONField(default=dict)),
                 (
                     "project",
                     models.ForeignKey(
@@ -99,7 +67,17 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
+                ("digest", models.CharField(max_length=64)),
+                ("text", models.TextField()),
+                ("settings", models.JSONField(default=dict)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "digest"), name="configuration_content_is_unique"
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Environment",
@@ -110,8 +88,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("digest", models.CharField(max_length=64)),
-                ("facts", models.JSONField(default=dict)),
                 (
                     "project",
                     models.ForeignKey(
@@ -120,7 +96,14 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
+                ("digest", models.CharField(max_length=64)),
+                ("facts", models.JSONField(default=dict)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "digest"), name="environment_is_unique")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Hardware",
@@ -131,8 +114,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=100)),
-                ("facts", models.JSONField(blank=True, default=dict)),
                 (
                     "project",
                     models.ForeignKey(
@@ -141,160 +122,15 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
+                ("name", models.CharField(max_length=100)),
+                ("facts", models.JSONField(blank=True, default=dict)),
             ],
             options={
                 "verbose_name_plural": "hardware",
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "name"), name="hardware_is_unique")
+                ],
             },
-        ),
-        migrations.CreateModel(
-            name="Alias",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=300)),
-                ("since", models.DateTimeField(default=django.utils.timezone.now, null=True)),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="aliases",
-                        to="accounts.project",
-                    ),
-                ),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="aliases",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="aliases",
-                        to="results.hardware",
-                    ),
-                ),
-            ],
-            options={
-                "verbose_name_plural": "aliases",
-            },
-        ),
-        migrations.CreateModel(
-            name="Merge",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=300)),
-                ("source", models.JSONField()),
-                ("at", models.DateTimeField(default=django.utils.timezone.now)),
-                (
-                    "alias",
-                    models.OneToOneField(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="merge",
-                        to="results.alias",
-                    ),
-                ),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="merges",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="merges",
-                        to="results.hardware",
-                    ),
-                ),
-                (
-                    "parent",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="parts",
-                        to="results.merge",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="merges",
-                        to="accounts.project",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="MergedRun",
-            fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "merge_id", "run_id", blank=True, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("run_id", models.BigIntegerField()),
-                ("came_later", models.BooleanField(default=False)),
-                (
-                    "merge",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="runs",
-                        to="results.merge",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="MergedVersion",
-            fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "merge_id",
-                        "version_id",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
-                ("version_id", models.BigIntegerField()),
-                (
-                    "merge",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="versions",
-                        to="results.merge",
-                    ),
-                ),
-            ],
         ),
         migrations.CreateModel(
             name="Product",
@@ -305,7 +141,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=100)),
                 (
                     "project",
                     models.ForeignKey(
@@ -314,84 +149,13 @@ class Migration(migrations.Migration):
                         to="accounts.project",
                     ),
                 ),
-            ],
-        ),
-        migrations.AddField(
-            model_name="merge",
-            name="product",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="merges",
-                to="results.product",
-            ),
-        ),
-        migrations.CreateModel(
-            name="Annotation",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("at", models.DateTimeField()),
-                ("until", models.DateTimeField(blank=True, null=True)),
-                ("text", models.CharField(max_length=500)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="annotations",
-                        to="accounts.project",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.hardware",
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.product",
-                    ),
-                ),
+                ("name", models.CharField(max_length=100)),
             ],
             options={
-                "ordering": ["at", "id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "name"), name="product_is_unique")
+                ],
             },
-        ),
-        migrations.AddField(
-            model_name="alias",
-            name="product",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="aliases",
-                to="results.product",
-            ),
         ),
         migrations.CreateModel(
             name="ProjectMetric",
@@ -400,6 +164,14 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="metrics",
+                        to="accounts.project",
                     ),
                 ),
                 ("name", models.CharField(max_length=100)),
@@ -447,17 +219,218 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("is_own", models.BooleanField(default=True)),
+            ],
+            options={
+                "ordering": ["name"],
+                "constraints": [models.UniqueConstraint(fields=("project", "name"), name="metric_is_unique")],
+            },
+        ),
+        migrations.CreateModel(
+            name="Workload",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 (
                     "project",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="metrics",
+                        related_name="workloads",
                         to="accounts.project",
+                    ),
+                ),
+                ("name", models.CharField(max_length=300)),
+                ("options", models.JSONField(blank=True, default=dict)),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "name"), name="workload_is_unique")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="WorkloadGroup",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="workload_groups",
+                        to="accounts.project",
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "patterns",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=300), size=None
                     ),
                 ),
             ],
             options={
-                "ordering": ["name"],
+                "ordering": ["position", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "name"), name="workload_group_is_unique")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Series",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="series",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="series",
+                        to="results.product",
+                    ),
+                ),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                ("line", models.CharField(blank=True, max_length=50)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="series",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="series",
+                        to="results.configuration",
+                    ),
+                ),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
+                (
+                    "workload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="series",
+                        to="results.workload",
+                    ),
+                ),
+                ("threads", models.PositiveIntegerField(blank=True, null=True)),
+                ("metric", models.CharField(max_length=100)),
+                ("unit", models.CharField(max_length=50)),
+                ("printed_unit", models.CharField(blank=True, max_length=50)),
+                (
+                    "direction",
+                    models.CharField(
+                        choices=[
+                            ("higher", "higher is better"),
+                            ("lower", "lower is better"),
+                            ("unknown", "nobody has said which is better"),
+                        ],
+                        max_length=7,
+                    ),
+                ),
+                ("is_derived", models.BooleanField(db_default=False, default=False)),
+            ],
+            options={
+                "verbose_name_plural": "series",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=(
+                            "project",
+                            "workload",
+                            "metric",
+                            "product",
+                            "hardware",
+                            "threads",
+                            "configuration",
+                            "branch",
+                            "line",
+                            "build",
+                            "counterpart",
+                        ),
+                        name="series_is_unique",
+                        nulls_distinct=False,
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Annotation",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="annotations",
+                        to="accounts.project",
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.product",
+                    ),
+                ),
+                ("text", models.CharField(max_length=500)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+            options={
+                "ordering": ["at", "id"],
             },
         ),
         migrations.CreateModel(
@@ -469,8 +442,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("number", models.BigIntegerField()),
-                ("base_branch", models.CharField(max_length=200)),
                 (
                     "product",
                     models.ForeignKey(
@@ -480,7 +451,328 @@ class Migration(migrations.Migration):
                         to="results.product",
                     ),
                 ),
+                ("number", models.BigIntegerField()),
+                ("base_branch", models.CharField(max_length=200)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("product", "number"), name="pull_request_is_unique")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ServerVersion",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="results.product",
+                    ),
+                ),
+                ("version", models.CharField(max_length=100)),
+                ("sort_key", models.CharField(db_collation="C", max_length=300)),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("commit", models.CharField(blank=True, max_length=40, null=True)),
+                ("committed_at", models.DateTimeField(blank=True, null=True)),
+                ("released_at", models.DateTimeField(blank=True, null=True)),
+                ("order", models.CharField(blank=True, max_length=100)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        django.db.models.functions.text.Left("commit", 7),
+                        models.F("product"),
+                        name="version_by_commit",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "product", "version", "build", "commit"),
+                        name="server_version_is_unique",
+                        nulls_distinct=False,
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("commit", None), ("commit__regex", "^[0-9a-f]{7,40}$"), _connector="OR"
+                        ),
+                        name="commit_is_7_to_40_hex_digits",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SurroundingsCount",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.project",
+                    ),
+                ),
+                ("runs", models.BigIntegerField()),
+                ("first_run_at", models.DateTimeField()),
+                ("last_run_at", models.DateTimeField()),
+                (
+                    "product",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.product",
+                    ),
+                ),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.environment",
+                    ),
+                ),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.configuration",
+                    ),
+                ),
+                (
+                    "content",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.configurationcontent",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="WorkloadCount",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.project",
+                    ),
+                ),
+                ("runs", models.BigIntegerField()),
+                ("first_run_at", models.DateTimeField()),
+                ("last_run_at", models.DateTimeField()),
+                (
+                    "workload",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.workload",
+                    ),
+                ),
+                ("threads", models.PositiveIntegerField(null=True)),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Alias",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="accounts.project",
+                    ),
+                ),
+                ("name", models.CharField(max_length=300)),
+                (
+                    "product",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.product",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.serverversion",
+                    ),
+                ),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.configuration",
+                    ),
+                ),
+                (
+                    "workload",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.workload",
+                    ),
+                ),
+                ("since", models.DateTimeField(default=django.utils.timezone.now, null=True)),
+            ],
+            options={
+                "verbose_name_plural": "aliases",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("configuration", None),
+                                ("hardware", None),
+                                ("product__isnull", False),
+                                ("version", None),
+                                ("workload", None),
+                            ),
+                            models.Q(
+                                ("configuration", None),
+                                ("hardware", None),
+                                ("product", None),
+                                ("version__isnull", False),
+                                ("workload", None),
+                            ),
+                            models.Q(
+                                ("configuration", None),
+                                ("hardware__isnull", False),
+                                ("product", None),
+                                ("version", None),
+                                ("workload", None),
+                            ),
+                            models.Q(
+                                ("configuration__isnull", False),
+                                ("hardware", None),
+                                ("product", None),
+                                ("version", None),
+                                ("workload", None),
+                            ),
+                            models.Q(
+                                ("configuration", None),
+                                ("hardware", None),
+                                ("product", None),
+                                ("version", None),
+                                ("workload__isnull", False),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="alias_has_one_target",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("product__isnull", False)),
+                        fields=("project", "name"),
+                        name="alias_of_product",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("hardware__isnull", False)),
+                        fields=("project", "name"),
+                        name="alias_of_hardware",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("configuration__isnull", False)),
+                        fields=("project", "name"),
+                        name="alias_of_configuration",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("workload__isnull", False)),
+                        fields=("project", "name"),
+                        name="alias_of_workload",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("version__isnull", False)),
+                        fields=("project", "name", "version"),
+                        name="alias_of_version",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Run",
@@ -491,10 +783,71 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="accounts.project",
+                    ),
+                ),
                 ("upload_id", models.BigIntegerField()),
                 ("key", models.CharField(blank=True, max_length=500)),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.serverversion",
+                    ),
+                ),
                 ("branch", models.CharField(blank=True, max_length=200)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.environment",
+                    ),
+                ),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.configuration",
+                    ),
+                ),
+                (
+                    "content",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.configurationcontent",
+                    ),
+                ),
                 ("counterpart", models.CharField(blank=True, max_length=200)),
+                (
+                    "workload",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.workload",
+                    ),
+                ),
                 ("threads", models.PositiveIntegerField(blank=True, null=True)),
                 ("repetition", models.PositiveIntegerField(blank=True, null=True)),
                 ("started_at", models.DateTimeField()),
@@ -518,89 +871,22 @@ class Migration(migrations.Migration):
                 ("recorded_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("excluded_at", models.DateTimeField(blank=True, null=True)),
                 ("excluded_reason", models.TextField(blank=True)),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "content",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to="results.configurationcontent",
-                    ),
-                ),
-                (
-                    "environment",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to="results.environment",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to="results.hardware",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="runs",
-                        to="accounts.project",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="IntervalSamples",
-            fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "run_id", "source", blank=True, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("source", models.CharField(max_length=50)),
-                (
-                    "columns",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=100), size=None
-                    ),
-                ),
-                (
-                    "rows",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=django.contrib.postgres.fields.ArrayField(
-                            base_field=models.FloatField(null=True), size=None
-                        ),
-                        size=None,
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="interval_samples",
-                        to="results.run",
-                    ),
-                ),
             ],
             options={
-                "verbose_name_plural": "interval samples",
+                "indexes": [
+                    models.Index(fields=["project", "-started_at"], name="run_by_time"),
+                    models.Index(fields=["workload", "-started_at", "-id"], name="run_by_workload"),
+                    models.Index(fields=["version", "workload", "threads"], name="run_by_version"),
+                    models.Index(fields=["version", "workload", "probe", "id"], name="run_by_probe"),
+                    models.Index(
+                        condition=models.Q(("excluded_at", None)),
+                        fields=["project", "version", "branch", "hardware", "configuration", "counterpart"],
+                        name="run_by_place",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("upload_id", "key"), name="run_is_unique_in_its_upload")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -624,116 +910,6 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "touched series",
             },
         ),
-        migrations.AddField(
-            model_name="series",
-            name="configuration",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="series", to="results.configuration"
-            ),
-        ),
-        migrations.AddField(
-            model_name="series",
-            name="hardware",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="series", to="results.hardware"
-            ),
-        ),
-        migrations.AddField(
-            model_name="series",
-            name="product",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="series", to="results.product"
-            ),
-        ),
-        migrations.AddField(
-            model_name="series",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="series", to="accounts.project"
-            ),
-        ),
-        migrations.CreateModel(
-            name="Measurement",
-            fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "series_id", "run_id", blank=True, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("value", models.FloatField()),
-                ("low", models.FloatField(null=True)),
-                ("high", models.FloatField(null=True)),
-                (
-                    "run",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="measurements",
-                        to="results.run",
-                    ),
-                ),
-                (
-                    "series",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="measurements",
-                        to="results.series",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="ServerVersion",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("version", models.CharField(max_length=100)),
-                ("sort_key", models.CharField(db_collation="C", max_length=300)),
-                ("build", models.CharField(blank=True, max_length=100)),
-                ("commit", models.CharField(blank=True, max_length=40, null=True)),
-                ("committed_at", models.DateTimeField(blank=True, null=True)),
-                ("released_at", models.DateTimeField(blank=True, null=True)),
-                ("order", models.CharField(blank=True, max_length=100)),
-                (
-                    "product",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="versions",
-                        to="results.product",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="versions",
-                        to="accounts.project",
-                    ),
-                ),
-            ],
-        ),
-        migrations.AddField(
-            model_name="run",
-            name="version",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="results.serverversion"
-            ),
-        ),
-        migrations.AddField(
-            model_name="merge",
-            name="version",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="merges",
-                to="results.serverversion",
-            ),
-        ),
         migrations.CreateModel(
             name="Baseline",
             fields=[
@@ -743,13 +919,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("build", models.CharField(blank=True, max_length=100)),
-                ("branch", models.CharField(max_length=200)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
-                ("branch_group", models.BooleanField(default=False)),
-                ("day", models.DateField(blank=True, null=True)),
-                ("reason", models.TextField()),
-                ("set_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "project",
                     models.ForeignKey(
@@ -759,13 +928,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "set_by",
+                    "product",
                     models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
+                    ),
+                ),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("branch", models.CharField(max_length=200)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
                     ),
                 ),
                 (
@@ -776,18 +949,7 @@ class Migration(migrations.Migration):
                         to="results.configuration",
                     ),
                 ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
-                    ),
-                ),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
                 (
                     "version",
                     models.ForeignKey(
@@ -798,21 +960,25 @@ class Migration(migrations.Migration):
                         to="results.serverversion",
                     ),
                 ),
+                ("branch_group", models.BooleanField(default=False)),
+                ("day", models.DateField(blank=True, null=True)),
+                ("reason", models.TextField()),
+                (
+                    "set_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("set_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
                 "ordering": ["-pk"],
+                "indexes": [models.Index(fields=["project", "branch"], name="baseline_by_branch")],
             },
-        ),
-        migrations.AddField(
-            model_name="alias",
-            name="version",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="aliases",
-                to="results.serverversion",
-            ),
         ),
         migrations.CreateModel(
             name="SubjectCount",
@@ -826,50 +992,6 @@ class Migration(migrations.Migration):
                 ("runs", models.BigIntegerField()),
                 ("first_run_at", models.DateTimeField()),
                 ("last_run_at", models.DateTimeField()),
-                ("branch", models.CharField(blank=True, max_length=200)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "content",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.configurationcontent",
-                    ),
-                ),
-                (
-                    "environment",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.environment",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.hardware",
-                    ),
-                ),
                 (
                     "project",
                     models.ForeignKey(
@@ -890,24 +1012,29 @@ class Migration(migrations.Migration):
                         to="results.serverversion",
                     ),
                 ),
-            ],
-            options={
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
-            name="SurroundingsCount",
-            fields=[
+                ("branch", models.CharField(blank=True, max_length=200)),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
                 (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    "hardware",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.hardware",
                     ),
                 ),
-                ("runs", models.BigIntegerField()),
-                ("first_run_at", models.DateTimeField()),
-                ("last_run_at", models.DateTimeField()),
-                ("branch", models.CharField(blank=True, max_length=200)),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.environment",
+                    ),
+                ),
                 (
                     "configuration",
                     models.ForeignKey(
@@ -929,54 +1056,59 @@ class Migration(migrations.Migration):
                         to="results.configurationcontent",
                     ),
                 ),
-                (
-                    "environment",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.environment",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.hardware",
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.product",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.project",
-                    ),
-                ),
             ],
             options={
                 "abstract": False,
+                "indexes": [models.Index(fields=["project", "version"], name="subjectcount_by_version")],
             },
         ),
         migrations.CreateModel(
             name="VersionPlace",
             fields=[
+                (
+                    "version",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="places",
+                        to="results.serverversion",
+                    ),
+                ),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
+                    ),
+                ),
+                (
+                    "configuration",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.configuration",
+                    ),
+                ),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.project",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
+                    ),
+                ),
+                ("build", models.CharField(blank=True, max_length=100)),
+                ("sort_key", models.CharField(db_collation="C", max_length=300)),
+                ("committed_at", models.DateTimeField()),
+                ("commit", models.CharField(blank=True, max_length=40)),
                 (
                     "pk",
                     models.CompositePrimaryKey(
@@ -991,89 +1123,27 @@ class Migration(migrations.Migration):
                         serialize=False,
                     ),
                 ),
-                ("branch", models.CharField(blank=True, max_length=200)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
-                ("build", models.CharField(blank=True, max_length=100)),
-                ("sort_key", models.CharField(db_collation="C", max_length=300)),
-                ("committed_at", models.DateTimeField()),
-                ("commit", models.CharField(blank=True, max_length=40)),
-                (
-                    "configuration",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.configuration",
-                    ),
-                ),
-                (
-                    "hardware",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.hardware"
-                    ),
-                ),
-                (
-                    "product",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="results.product"
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.project",
-                    ),
-                ),
-                (
-                    "version",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="places",
-                        to="results.serverversion",
-                    ),
-                ),
             ],
-        ),
-        migrations.CreateModel(
-            name="Workload",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=300)),
-                ("options", models.JSONField(blank=True, default=dict)),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="workloads",
-                        to="accounts.project",
-                    ),
-                ),
-            ],
-        ),
-        migrations.AddField(
-            model_name="series",
-            name="workload",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="series", to="results.workload"
-            ),
-        ),
-        migrations.AddField(
-            model_name="run",
-            name="workload",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="runs",
-                to="results.workload",
-            ),
+            options={
+                "indexes": [
+                    models.Index(
+                        fields=[
+                            "project",
+                            "product",
+                            "build",
+                            "branch",
+                            "hardware",
+                            "configuration",
+                            "counterpart",
+                            "sort_key",
+                            "committed_at",
+                            "commit",
+                            "version",
+                        ],
+                        name="version_place_in_order",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ParameterCount",
@@ -1087,8 +1157,6 @@ class Migration(migrations.Migration):
                 ("runs", models.BigIntegerField()),
                 ("first_run_at", models.DateTimeField()),
                 ("last_run_at", models.DateTimeField()),
-                ("branch", models.CharField(blank=True, max_length=200)),
-                ("counterpart", models.CharField(blank=True, max_length=200)),
                 (
                     "project",
                     models.ForeignKey(
@@ -1109,6 +1177,8 @@ class Migration(migrations.Migration):
                         to="results.serverversion",
                     ),
                 ),
+                ("branch", models.CharField(blank=True, max_length=200)),
+                ("counterpart", models.CharField(blank=True, max_length=200)),
                 (
                     "workload",
                     models.ForeignKey(
@@ -1122,31 +1192,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 "abstract": False,
+                "indexes": [models.Index(fields=["project", "version"], name="parametercount_by_version")],
             },
         ),
-        migrations.AddField(
-            model_name="merge",
-            name="workload",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="merges",
-                to="results.workload",
-            ),
-        ),
-        migrations.AddField(
-            model_name="alias",
-            name="workload",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="aliases",
-                to="results.workload",
-            ),
-        ),
         migrations.CreateModel(
-            name="WorkloadCount",
+            name="Merge",
             fields=[
                 (
                     "id",
@@ -1154,297 +1204,208 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("runs", models.BigIntegerField()),
-                ("first_run_at", models.DateTimeField()),
-                ("last_run_at", models.DateTimeField()),
-                ("threads", models.PositiveIntegerField(null=True)),
                 (
                     "project",
                     models.ForeignKey(
-                        db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
+                        related_name="merges",
                         to="accounts.project",
                     ),
                 ),
                 (
-                    "workload",
+                    "parent",
                     models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
+                        null=True,
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="results.workload",
+                        related_name="parts",
+                        to="results.merge",
                     ),
                 ),
-            ],
-            options={
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
-            name="WorkloadGroup",
-            fields=[
+                ("name", models.CharField(max_length=300)),
+                ("source", models.JSONField()),
                 (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=100)),
-                ("position", models.PositiveIntegerField()),
-                (
-                    "patterns",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=300), size=None
+                    "alias",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="merge",
+                        to="results.alias",
                     ),
                 ),
                 (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="workload_groups",
-                        to="accounts.project",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["position", "pk"],
-            },
-        ),
-        migrations.AddConstraint(
-            model_name="configuration",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="configuration_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="configurationcontent",
-            constraint=models.UniqueConstraint(
-                fields=("project", "digest"), name="configuration_content_is_unique"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="environment",
-            constraint=models.UniqueConstraint(fields=("project", "digest"), name="environment_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="hardware",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="hardware_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="product",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="product_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="projectmetric",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="metric_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="pullrequest",
-            constraint=models.UniqueConstraint(fields=("product", "number"), name="pull_request_is_unique"),
-        ),
-        migrations.AddIndex(
-            model_name="intervalsamples",
-            index=models.Index(
-                condition=models.Q(("columns__in", [["latency_ms", "count"], ["from_ms", "to_ms", "count"]])),
-                fields=["run", "source"],
-                name="histogram_of_run",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="serverversion",
-            index=models.Index(
-                django.db.models.functions.text.Left("commit", 7),
-                models.F("product"),
-                name="version_by_commit",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="serverversion",
-            constraint=models.UniqueConstraint(
-                fields=("project", "product", "version", "build", "commit"),
-                name="server_version_is_unique",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="serverversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("commit", None), ("commit__regex", "^[0-9a-f]{7,40}$"), _connector="OR"),
-                name="commit_is_7_to_40_hex_digits",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="baseline",
-            index=models.Index(fields=["project", "branch"], name="baseline_by_branch"),
-        ),
-        migrations.AddIndex(
-            model_name="subjectcount",
-            index=models.Index(fields=["project", "version"], name="subjectcount_by_version"),
-        ),
-        migrations.AddIndex(
-            model_name="versionplace",
-            index=models.Index(
-                fields=[
-                    "project",
                     "product",
-                    "build",
-                    "branch",
-                    "hardware",
-                    "configuration",
-                    "counterpart",
-                    "sort_key",
-                    "committed_at",
-                    "commit",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="merges",
+                        to="results.product",
+                    ),
+                ),
+                (
                     "version",
-                ],
-                name="version_place_in_order",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="workload",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="workload_is_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="series",
-            constraint=models.UniqueConstraint(
-                fields=(
-                    "project",
-                    "workload",
-                    "metric",
-                    "product",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="merges",
+                        to="results.serverversion",
+                    ),
+                ),
+                (
                     "hardware",
-                    "threads",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="merges",
+                        to="results.hardware",
+                    ),
+                ),
+                (
                     "configuration",
-                    "branch",
-                    "line",
-                    "build",
-                    "counterpart",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="merges",
+                        to="results.configuration",
+                    ),
                 ),
-                name="series_is_unique",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["project", "-started_at"], name="run_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["workload", "-started_at", "-id"], name="run_by_workload"),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["version", "workload", "threads"], name="run_by_version"),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["version", "workload", "probe", "id"], name="run_by_probe"),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(
-                condition=models.Q(("excluded_at", None)),
-                fields=["project", "version", "branch", "hardware", "configuration", "counterpart"],
-                name="run_by_place",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="run",
-            constraint=models.UniqueConstraint(
-                fields=("upload_id", "key"), name="run_is_unique_in_its_upload"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="parametercount",
-            index=models.Index(fields=["project", "version"], name="parametercount_by_version"),
-        ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("configuration", None),
-                        ("hardware", None),
-                        ("product__isnull", False),
-                        ("version", None),
-                        ("workload", None),
+                (
+                    "workload",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="merges",
+                        to="results.workload",
                     ),
-                    models.Q(
-                        ("configuration", None),
-                        ("hardware", None),
-                        ("product", None),
-                        ("version__isnull", False),
-                        ("workload", None),
-                    ),
-                    models.Q(
-                        ("configuration", None),
-                        ("hardware__isnull", False),
-                        ("product", None),
-                        ("version", None),
-                        ("workload", None),
-                    ),
-                    models.Q(
-                        ("configuration__isnull", False),
-                        ("hardware", None),
-                        ("product", None),
-                        ("version", None),
-                        ("workload", None),
-                    ),
-                    models.Q(
-                        ("configuration", None),
-                        ("hardware", None),
-                        ("product", None),
-                        ("version", None),
-                        ("workload__isnull", False),
-                    ),
-                    _connector="OR",
                 ),
-                name="alias_has_one_target",
-            ),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
         ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("product__isnull", False)),
-                fields=("project", "name"),
-                name="alias_of_product",
-            ),
+        migrations.CreateModel(
+            name="IntervalSamples",
+            fields=[
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="interval_samples",
+                        to="results.run",
+                    ),
+                ),
+                ("source", models.CharField(max_length=50)),
+                (
+                    "columns",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=100), size=None
+                    ),
+                ),
+                (
+                    "rows",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=django.contrib.postgres.fields.ArrayField(
+                            base_field=models.FloatField(null=True), size=None
+                        ),
+                        size=None,
+                    ),
+                ),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "run_id", "source", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "interval samples",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(
+                            ("columns__in", [["latency_ms", "count"], ["from_ms", "to_ms", "count"]])
+                        ),
+                        fields=["run", "source"],
+                        name="histogram_of_run",
+                    )
+                ],
+            },
         ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("hardware__isnull", False)),
-                fields=("project", "name"),
-                name="alias_of_hardware",
-            ),
+        migrations.CreateModel(
+            name="Measurement",
+            fields=[
+                (
+                    "series",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="measurements",
+                        to="results.series",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="measurements",
+                        to="results.run",
+                    ),
+                ),
+                ("value", models.FloatField()),
+                ("low", models.FloatField(null=True)),
+                ("high", models.FloatField(null=True)),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "series_id", "run_id", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+            ],
         ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("configuration__isnull", False)),
-                fields=("project", "name"),
-                name="alias_of_configuration",
-            ),
+        migrations.CreateModel(
+            name="MergedRun",
+            fields=[
+                (
+                    "merge",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="results.merge",
+                    ),
+                ),
+                ("run_id", models.BigIntegerField()),
+                ("came_later", models.BooleanField(default=False)),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "merge_id", "run_id", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+            ],
         ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("workload__isnull", False)),
-                fields=("project", "name"),
-                name="alias_of_workload",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("version__isnull", False)),
-                fields=("project", "name", "version"),
-                name="alias_of_version",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="workloadgroup",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="workload_group_is_unique"),
+        migrations.CreateModel(
+            name="MergedVersion",
+            fields=[
+                (
+                    "merge",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="results.merge",
+                    ),
+                ),
+                ("version_id", models.BigIntegerField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "merge_id",
+                        "version_id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+            ],
         ),
         # A read of a series needs no visit to the table: the key carries the values.
         migrations.RunSQL(
