@@ -32,7 +32,6 @@ _ORDER: Final = (
     "mpstat",
     "iostat",
     "dstat",
-    "dstat_console",
     "pmrep",
     "vmstat",
 )

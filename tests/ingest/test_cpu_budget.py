@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 NO_TIME = -1000
 TOO_LONG = "s of CPU time (RESULT_MAX_CPU_SECONDS); send only what the tool printed"
-DSTAT = (FIXTURES.parent / "fixtures_companions/dstat_console/default.txt").read_bytes()
+DSTAT = (FIXTURES.parent / "fixtures_companions/dstat/console-default.txt").read_bytes()
 # 4 MB of lines that cost next to nothing.
 LONG = SYSBENCH.replace(b"SQL statistics", (b"of another program " * 500 + b"\n") * 430 + b"SQL statistics")
 VMSTAT = (FIXTURES.parent / "fixtures_companions/vmstat/plain.txt").read_bytes()

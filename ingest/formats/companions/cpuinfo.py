@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.formats.companions.facts import facts_of, pairs_in, whole_number
-from ingest.formats.companions.sampling import whole_lines
-from ingest.formats.report import CompanionReport, Fact, FormatError
+from ingest.formats.companions.facts import FactFile, Fields, pairs_in, whole_lines, whole_number
 from ingest.formats.source import Source
 
 _IN_HEAD = re.compile(
@@ -13,31 +11,25 @@ _IN_HEAD = re.compile(
 )
 
 
-def recognise(head: bytes) -> bool:
-    return _IN_HEAD.match(head) is not None
+def _fields(source: Source) -> tuple[Fields, list[str]]:
+    """Return the fields of the first CPU, and how many there are.
 
-
-def parse(source: Source) -> CompanionReport:
-    """Leave the number of CPUs open where they do not make up their sockets: the file may be cut.
-
-    Raise FormatError where there is no CPU.
+    Their number stays open where they do not make up their sockets: the file may be cut.
     """
     lines, warnings = whole_lines(source)
     processors = list(_processors(lines))
     if not processors:
-        raise FormatError("no processor")
-    hardware = facts_of(processors[0], {"model name": "cpu_model", "vendor_id": "cpu_vendor"})
+        return {}, warnings
     if lines[-1].strip():
         warnings.append(f"no empty line after line {len(lines)}: the file may be cut off within a processor")
     elif warning := _what_is_missing(processors):
         warnings.append(warning)
     else:
-        hardware |= _counts(processors)
-    environment = facts_of(processors[0], {"microcode": "microcode"})
-    return CompanionReport(hardware=hardware, environment=environment, warnings=tuple(warnings))
+        return processors[0] | _counts(processors), warnings
+    return processors[0], warnings
 
 
-def _processors(lines: Sequence[str]) -> Iterator[dict[str, str]]:
+def _processors(lines: Sequence[str]) -> Iterator[Fields]:
     paragraph: list[str] = []
     for line in [*lines, ""]:
         if line.strip():
@@ -48,7 +40,7 @@ def _processors(lines: Sequence[str]) -> Iterator[dict[str, str]]:
             paragraph = []
 
 
-def _what_is_missing(processors: Sequence[dict[str, str]]) -> str:
+def _what_is_missing(processors: Sequence[Fields]) -> str:
     last_keys, first_keys = processors[-1].keys(), processors[0].keys()
     if not first_keys <= last_keys:
         return f"the last of {len(processors)} processors is not complete: the file may be cut off"
@@ -64,12 +56,23 @@ def _what_is_missing(processors: Sequence[dict[str, str]]) -> str:
     )
 
 
-def _counts(processors: Sequence[dict[str, str]]) -> dict[str, Fact]:
-    counts: dict[str, Fact] = {"cpus": len(processors)}
+def _counts(processors: Sequence[Fields]) -> Fields:
+    counts = {"cpus": len(processors)}
     if all("physical id" in one and "core id" in one for one in processors):
         cores = {(one["physical id"], one["core id"]) for one in processors}
-        counts["sockets"] = len({socket for socket, _ in cores})
-        counts["cores"] = len(cores)
+        counts |= {"sockets": len({socket for socket, _ in cores}), "cores": len(cores)}
         if len(processors) % len(cores) == 0:
             counts["threads_per_core"] = len(processors) // len(cores)
-    return counts
+    return {name: str(count) for name, count in counts.items()}
+
+
+FORMAT = FactFile(
+    recognised_by=_IN_HEAD.match,
+    fields=_fields,
+    hardware={
+        "model name": "cpu_model",
+        "vendor_id": "cpu_vendor",
+        **{name: f"{name}:count" for name in ("cpus", "sockets", "cores", "threads_per_core")},
+    },
+    environment={"microcode": "microcode"},
+)

@@ -7,8 +7,7 @@ is a multiple of 4096 and one of kB a multiple of 4.
 import re
 from collections.abc import Sequence
 
-from ingest.formats.companions.sampling import whole_lines
-from ingest.formats.report import CompanionReport, Fact, FormatError
+from ingest.formats.companions.facts import FactFile, Fields, whole_lines
 from ingest.formats.source import Source
 
 _HEADING_TEXT = r"[ \t]+total +used +free +shared\b"
@@ -22,34 +21,27 @@ _MIN_KB = 256 * 1024
 _MIN_MB = 1024
 
 
-def recognise(head: bytes) -> bool:
-    return _HEADING_IN_HEAD.search(head) is not None
-
-
-def parse(source: Source) -> CompanionReport:
-    """Raise FormatError where there is no memory."""
+def _fields(source: Source) -> tuple[Fields, list[str]]:
+    """Return the totals as they are printed, and in kB where their unit is clear."""
     lines, warnings = whole_lines(source)
-    printed = _totals(lines)
-    if "Mem" not in printed:
-        raise FormatError("no total of the memory")
-    total, swap = printed["Mem"], printed.get("Swap", "")
-    hardware: dict[str, Fact] = {}
+    fields = _totals(lines)
+    total, swap = fields.get("Mem", ""), fields.get("Swap", "")
     if kilobytes := _kilobytes(total):
-        hardware["ram_kib"] = kilobytes
+        fields["kilobytes"] = str(kilobytes)
         if swap.isdecimal():
             # The unit of the memory, which is large enough to tell.
-            hardware["swap_kib"] = int(swap) * kilobytes // int(total)
-    elif not total.isdecimal() or int(total) < _MIN_MB:
+            fields["kilobytes of swap"] = str(int(swap) * kilobytes // int(total))
+    elif total and (not total.isdecimal() or int(total) < _MIN_MB):
         # Printed by -h and -g; of others the unit is not clear, as with --si.
-        hardware["ram"] = f"{total}Gi" if total.isdecimal() else total
-    else:
+        fields["rounded"] = f"{total}Gi" if total.isdecimal() else total
+    elif total:
         warnings.append(f"the unit of {total}, the total of the memory, is not clear")
-    return CompanionReport(hardware=hardware, warnings=tuple(warnings))
+    return fields, warnings
 
 
-def _totals(lines: Sequence[str]) -> dict[str, str]:
+def _totals(lines: Sequence[str]) -> Fields:
     """Return the first total of memory and swap; ``free -s`` prints them again and again."""
-    found: dict[str, str] = {}
+    found: Fields = {}
     for line in lines:
         if row := _ROW.fullmatch(line.strip() + " "):
             found.setdefault(row[1], row[2])
@@ -65,3 +57,15 @@ def _kilobytes(text: str) -> int | None:
     if total % _PAGE_BYTES == 0:
         return total // 1024
     return total if total % _PAGE_KB == 0 else None
+
+
+FORMAT = FactFile(
+    recognised_by=_HEADING_IN_HEAD.search,
+    fields=_fields,
+    hardware={
+        "kilobytes": "ram_kib:count",
+        "kilobytes of swap": "swap_kib:count",
+        "rounded": "ram",
+    },
+    environment={},
+)

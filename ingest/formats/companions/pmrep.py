@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ingest.formats.companions.sampling import (
     CPU_METRICS,
-    SampleRow,
+    Row,
     SamplingTool,
     csv_cells,
     numbers_of,
@@ -55,11 +55,13 @@ def _heads(_: str, line: str) -> Sequence[str]:
     return names if is_pmrep else ()
 
 
-def _row(columns: Sequence[str], line: str) -> SampleRow:
+def _row(columns: Sequence[str], line: str) -> Row:
     words = csv_cells(line, next((mark for mark in ",;\t" if mark in line), " "))
     words_of_time = len(words) - len(columns)
-    time = parsed_time(" ".join(words[:words_of_time]), *_CLOCKS) if words_of_time in (1, 2) else None
-    return SampleRow(numbers_of(columns, words[words_of_time:]) if words_of_time in (1, 2) else None, time)
+    if words_of_time not in (1, 2):
+        return None, None
+    time = parsed_time(" ".join(words[:words_of_time]), *_CLOCKS)
+    return numbers_of(columns, words[words_of_time:]), time
 
 
 def _with_shares(values: Mapping[str, float]) -> Mapping[str, float]:

@@ -3,15 +3,15 @@
 import csv
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
 
 from benchdash.results.readings import Reading, reading
-from ingest.formats import outputs
-from ingest.formats.report import CompanionReport, Fact, FormatError, Intervals
+from ingest.formats.companions.facts import whole_lines
+from ingest.formats.report import CompanionReport, Fact, FormatError, Intervals, listed
 from ingest.formats.source import Source
 
 TIME = "time_s"
@@ -32,25 +32,18 @@ _DISK = re.compile(
 _MADE_OF_MEMORY_OR_FILES = re.compile(r"(?:loop|ram|zram|sr|fd)[0-9]{1,4}")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(?:[.,][0-9]{1,9})?")
 _BANNER = re.compile(r"Linux (\S+) \(.*\)\s+\S+\s+_(\S+)_\s+\(([0-9]{1,6}) CPU\)")
-_TIME_OF_DAY = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[^0-9]?([AP])M)?", re.IGNORECASE)
 _DAY = 24 * 60 * 60
 _EPOCH = re.compile(r"[0-9]{9,10}(?:\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"(?<=:[0-9]{2})[.,][0-9]{1,9}")
 _ZONE_OF_DATE = re.compile(r"(:[0-9]{2} )[A-Z]{2,5} (?=[0-9]{4}$)")
+_STAMPS = ("%H:%M:%S", "%I:%M:%S %p", "%I:%M:%S%p", "%a %b %d %H:%M:%S %Y", "%Y/%m/%d %H:%M:%S")
 _YEAR_OF_A_CLOCK = 1900
 # No CPU can be busier than this, and no other number larger.
 _MAX_PER_CENT = 101
 _MAX_NUMBER = 1e15
-_MAX_NAMED = 10
 _MAX_NAME_LENGTH = 90
 
-Cells = Mapping[str, float | None]
-
-
-def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """Return the lines that have an end, and all warnings of the source."""
-    lines, warnings = outputs.whole_lines(source)
-    return lines, [*source.warnings, *warnings]
+Cells = Mapping[str, float]
 
 
 def number(text: str) -> float | None:
@@ -101,17 +94,6 @@ def whole_devices(names: Iterable[str]) -> list[str]:
     return disks or [name for name in distinct if not _MADE_OF_MEMORY_OR_FILES.fullmatch(name)]
 
 
-def time_of_day(text: str) -> int | None:
-    """Return seconds since midnight of the first time in a text, such as ``07:54:56 PM``."""
-    found = _TIME_OF_DAY.search(text)
-    if found is None:
-        return None
-    hour, minute, second = (int(part) for part in found.group(1, 2, 3))
-    if half := found[4]:
-        hour = hour % 12 + (12 if half in "pP" else 0)
-    return hour * 3600 + minute * 60 + second
-
-
 def parsed_time(text: str, *patterns: str) -> datetime | None:
     """Return the time that a text gives in one of these patterns; its zone is not known."""
     for pattern in patterns:
@@ -127,16 +109,14 @@ def moment(text: str) -> datetime | None:
 
     Of a clock the day is not known, and of syslog the year: the first one, and a leap year, stand for them.
     """
-    text = _ZONE_OF_DATE.sub(r"\1", text.strip().strip("[]():,|-").strip())
+    text = _ZONE_OF_DATE.sub(r"\1", " ".join(text.split()).strip("[]():,|-").strip())
     if _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(float(text), UTC)
     try:
         return datetime.fromisoformat(text.replace(",", "."))
     except ValueError:
         text = _FRACTION.sub("", text)
-    return parsed_time(text, "%H:%M:%S", "%a %b %d %H:%M:%S %Y", "%Y/%m/%d %H:%M:%S") or parsed_time(
-        f"2024 {text}", "%Y %b %d %H:%M:%S"
-    )
+    return parsed_time(text, *_STAMPS) or parsed_time(f"2024 {text}", "%Y %b %d %H:%M:%S")
 
 
 def seconds_between(start: datetime | None, later: datetime | None) -> float | None:
@@ -167,11 +147,6 @@ def clock_of(moment: datetime | None) -> float | None:
     return float(moment.hour * 3600 + moment.minute * 60 + moment.second)
 
 
-def seconds_after(start: float, later: float) -> float:
-    """Return how long after one time of the day another one comes next."""
-    return float(later - start) % _DAY
-
-
 def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]]:
     """Return facts of the hardware and of the environment from the first line of sysstat's tools."""
     for line in lines[:20]:
@@ -180,51 +155,117 @@ def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]
     return {}, {}
 
 
-@dataclass
-class Samples:
-    """The samples of one tool, as they are read. ``left_out`` are the numbers of lines that are none.
+Row = tuple[Mapping[str, float] | None, datetime | None]
 
-    ``began_s`` is that of CompanionReport.
+
+class Sample(NamedTuple):
+    """The figures of an interval by their columns: None where the line is no sample, and its time.
+
+    ``is_mean`` of the averages over all that the tool printed at its end.
     """
 
-    source: str
-    rows: list[Cells] = field(default_factory=list)
-    left_out: list[int] = field(default_factory=list)
-    began_s: float | None = None
+    line: int
+    values: Mapping[str, float] | None
+    time: datetime | None = None
+    is_mean: bool = False
 
-    def add(self, cells: Cells | None, line: int) -> None:
-        """Keep a sample; none of which a CPU was busy for more than all of the time."""
-        if cells is None or any((cells.get(name) or 0) > _MAX_PER_CENT for name in CPU_METRICS):
-            self.left_out.append(line)
-        else:
-            self.rows.append(cells)
 
-    def report(
-        self,
-        *,
-        means: Mapping[str, float] | None = None,
-        hardware: Mapping[str, Fact] | None = None,
-        environment: Mapping[str, Fact] | None = None,
-        warnings: Sequence[str] = (),
-    ) -> CompanionReport:
-        """Return the report. ``means`` were printed by the tool; others are computed from the samples."""
-        samples = (_table(self.source, self.rows),) if self.rows else ()
+@dataclass(frozen=True, eq=False)
+class SamplingTool:
+    """A tool that prints figures an interval, of which the first tell of the time before it was started.
+
+    ``heads`` returns the names of the columns where a line has them, below the line before it. If the lines
+    under them are an interval each, ``row`` reads figures and time of one; else ``recorded`` reads all lines,
+    and may add warnings. ``metrics`` and ``kept`` are those of ``cells_of``, and ``unit`` finds the unit in
+    all lines. ``complete`` adds values that follow from others. ``skipped`` are lines that are no rows.
+    Another recording begins with a line ``begins``, and with heads that come again after fewer rows than
+    ``rows_between_heads``, for no terminal is so low.
+    """
+
+    name: str
+    heads: Callable[[str, str], Sequence[str]]
+    metrics: Mapping[str, str]
+    row: Callable[[Sequence[str], str], Row] = lambda *_: (None, None)
+    recorded: Callable[[Sequence[str], list[str]], Sequence[Sample]] | None = None
+    kept: str = ""
+    unit: Callable[[Sequence[str]], float | None] = lambda _: 1
+    complete: Callable[[Mapping[str, float]], Mapping[str, float]] = lambda values: values
+    skipped: str = "(?!)"
+    begins: str = "(?!)"
+    rows_between_heads: int = 0
+
+    def recognise(self, head: bytes) -> bool:
+        lines = head.decode(errors="replace").splitlines()
+        return any(self.heads(above, line) for above, line in pairwise(["", *lines]))
+
+    def parse(self, source: Source) -> CompanionReport:
+        """Read the last recording of the file. Raise FormatError where no line names the columns.
+
+        A sample of which a CPU was busy for more than all of the time is none.
+        """
+        lines, warnings = whole_lines(source)
+        recorded = (self.recorded or self._recorded)(lines, warnings)
+        if not recorded:
+            raise FormatError(f"no line names the columns of {self.name}")
+        unit, rows, left_out = self.unit(lines), list[Cells](), list[int]()
+        means: dict[str, float] = {}
+        first, *others = (
+            one._replace(time=one.time or moment(source.time_of(one.line) if one.line else ""))
+            for one in recorded
+        )
+        for sample in others:
+            values = sample.values and self.complete(sample.values)
+            cells = None if values is None else cells_of(values, self.metrics, self.kept, unit or 1)
+            if cells is None or any(cells.get(name, 0) > _MAX_PER_CENT for name in CPU_METRICS):
+                left_out.append(sample.line)
+            elif sample.is_mean:
+                means |= cells
+            else:
+                seconds = seconds_between(first.time, sample.time)
+                rows.append(cells if seconds is None else {TIME: seconds, **cells})
+        if not any(one.values for one in others):
+            warnings.append(
+                f"{self.name} printed the averages of the time before it was started, "
+                "and no sample after them"
+            )
+        if unit is None:
+            warnings.append("what disks did is taken for bytes, as dstat prints them; dool prints bits")
+        if left_out:
+            shown = listed(list(map(str, sorted(left_out))))
+            warnings.append(f"no sample of {self.name}, and left out: line {shown}")
+        hardware, environment = banner_facts(lines)
         return CompanionReport(
-            samples=samples,
-            began_s=self.began_s,
-            means=_means(self.rows, means or {}),
-            hardware=hardware or {},
-            environment=environment or {},
-            warnings=(*warnings, *self._warnings()),
+            samples=(_table(self.name, rows),) if rows else (),
+            began_s=clock_of(first.time),
+            means=_means(rows, means),
+            hardware=hardware,
+            environment=environment,
+            warnings=tuple(warnings),
         )
 
-    def _warnings(self) -> list[str]:
-        if not self.left_out:
-            return []
-        shown = ", ".join(map(str, sorted(self.left_out)[:_MAX_NAMED]))
-        more = len(self.left_out) - _MAX_NAMED
-        others = f" and {more} more" if more > 0 else ""
-        return [f"no sample of {self.source}, and left out: line {shown}{others}"]
+    def _recorded(self, lines: Sequence[str], warnings: list[str]) -> Sequence[Sample]:
+        """Return the samples of the last recording that has any lines."""
+        recordings: list[list[Sample]] = []
+        columns: Sequence[str] = ()
+        above, since_heads = "", 0
+        for number_, line in enumerate(lines, start=1):
+            if re.match(self.begins, line):
+                columns = ()
+            elif heads := self.heads(above, line):
+                if heads != columns or 0 < since_heads < self.rows_between_heads:
+                    recordings.append([])
+                columns, since_heads = heads, 0
+            elif columns and line.strip() and not re.search(self.skipped, line):
+                since_heads += 1
+                recordings[-1].append(Sample(number_, *self.row(columns, line)))
+            above = line
+        whole = list(filter(None, recordings))
+        if len(whole) > 1:
+            warnings.append(
+                f"{self.name} was started {len(whole)} times; the samples of the last time were read"
+            )
+        # Heads alone are those of a tool that was stopped at once.
+        return whole[-1] if whole else [Sample(0, None) for _ in recordings[-1:]]
 
 
 def _table(source: str, rows: Sequence[Cells]) -> Intervals:
@@ -242,95 +283,6 @@ def _table(source: str, rows: Sequence[Cells]) -> Intervals:
 def _means(rows: Sequence[Cells], printed: Mapping[str, float]) -> tuple[Reading, ...]:
     means = dict(printed)
     for metric in METRICS:
-        if values := [value for row in rows if (value := row.get(metric)) is not None]:
+        if values := [row[metric] for row in rows if metric in row]:
             means.setdefault(metric, round(fmean(values), 9))
     return tuple(reading(metric, means[metric]) for metric in METRICS if metric in means)
-
-
-class SampleRow(NamedTuple):
-    """The numbers of a line by their columns, None where it is no sample, and the time that stands in it."""
-
-    values: Mapping[str, float] | None
-    time: datetime | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class SamplingTool:
-    """A tool that prints a line an interval, of which the first tells of the time before it was started.
-
-    ``heads`` returns the names of the columns where a line has them, below the line before it; ``row`` reads
-    a line under them. ``metrics`` and ``kept`` are those of ``cells_of``, and ``unit`` finds the unit in all
-    lines. ``complete`` adds values that follow from others. ``skipped`` are lines that are no rows. Another
-    recording begins with a line ``begins``, and with heads that come again after fewer rows than
-    ``rows_between_heads``, for no terminal is so low.
-    """
-
-    name: str
-    heads: Callable[[str, str], Sequence[str]]
-    row: Callable[[Sequence[str], str], SampleRow]
-    metrics: Mapping[str, str]
-    kept: str = ""
-    unit: Callable[[Sequence[str]], float | None] = lambda _: 1
-    complete: Callable[[Mapping[str, float]], Mapping[str, float]] = lambda values: values
-    skipped: str = "(?!)"
-    begins: str = "(?!)"
-    rows_between_heads: int = 0
-
-    def recognise(self, head: bytes) -> bool:
-        lines = head.decode(errors="replace").splitlines()
-        return any(self.heads(above, line) for above, line in pairwise(["", *lines]))
-
-    def parse(self, source: Source) -> CompanionReport:
-        """Read the last recording of the file. Raise FormatError where no line names the columns."""
-        lines, warnings = whole_lines(source)
-        recordings = self._recordings(lines)
-        if not recordings:
-            raise FormatError(f"no line names the columns of {self.name}")
-        columns, rows = recordings[-1]
-        unit = self.unit(lines)
-        samples = Samples(self.name)
-        start: datetime | None = None
-        for position, (line_number, line) in enumerate(rows):
-            values, time = self.row(columns, line)
-            time = time or moment(source.time_of(line_number))
-            if position == 0:
-                start, samples.began_s = time, clock_of(time)
-                continue
-            cells: dict[str, float] = {}
-            if (seconds := seconds_between(start, time)) is not None:
-                cells[TIME] = seconds
-            if values is not None:
-                cells |= cells_of(self.complete(values), self.metrics, self.kept, unit or 1)
-            samples.add(None if values is None else cells, line_number)
-        if len(recordings) > 1:
-            warnings.append(
-                f"{self.name} was started {len(recordings)} times; the samples of the last time were read"
-            )
-        if not samples.rows:
-            warnings.append(no_sample(self.name))
-        if unit is None:
-            warnings.append("what disks did is taken for bytes, as dstat prints them; dool prints bits")
-        return samples.report(warnings=warnings)
-
-    def _recordings(self, lines: Sequence[str]) -> list[tuple[Sequence[str], list[tuple[int, str]]]]:
-        """Return columns and numbered rows of each recording that has any."""
-        recordings: list[tuple[Sequence[str], list[tuple[int, str]]]] = []
-        columns: Sequence[str] = ()
-        above, since_heads = "", 0
-        for number_, line in enumerate(lines, start=1):
-            if re.match(self.begins, line):
-                columns = ()
-            elif heads := self.heads(above, line):
-                if heads != columns or 0 < since_heads < self.rows_between_heads:
-                    recordings.append((heads, []))
-                columns, since_heads = heads, 0
-            elif columns and line.strip() and not re.search(self.skipped, line):
-                since_heads += 1
-                recordings[-1][1].append((number_, line))
-            above = line
-        return [recording for recording in recordings if recording[1]] or recordings[-1:]
-
-
-def no_sample(tool: str) -> str:
-    """Return the warning where a tool was stopped before its first sample."""
-    return f"{tool} printed the averages of the time before it was started, and no sample after them"

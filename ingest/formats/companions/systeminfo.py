@@ -7,9 +7,7 @@ Only what is listed here is read: such texts also name hosts, people, networks a
 
 import re
 
-from ingest.formats.companions.facts import facts_of, pairs_in
-from ingest.formats.companions.sampling import whole_lines
-from ingest.formats.report import CompanionReport, FormatError
+from ingest.formats.companions.facts import FactFile, Fields, fields_in_lines, pairs_in
 from ingest.formats.source import Source
 
 # Two keys by which each of them is known.
@@ -23,53 +21,56 @@ _KNOWN_BY = (
 )
 _LINES_TO_KNOW = 60
 
-_HARDWARE = {
-    "System Model": "model",
-    "Hardware Model": "model",
-    "Model Identifier": "model",
-    "Chip": "cpu_model",
-    "Processor Name": "cpu_model",
-    "System Type": "arch",
-    "Architecture": "arch",
-    "Virtualization": "hypervisor",
-    "Total Number of Cores": "cores:count",
-    "Total Physical Memory": "ram_kib:amount",
-    "Memory": "ram_kib:amount",
-}
-_ENVIRONMENT = {
-    "OS Name": "os",
-    "Operating System": "os",
-    "PRETTY_NAME": "os",
-    "OS Version": "os_version",
-    "BuildVersion": "os_build",
-    "BIOS Version": "bios",
-    "Kernel": "kernel",
-}
 _SOCKETS = re.compile(r"([0-9]{1,3}) Processor\(s\) Installed\.?")
 _PROCESSOR = re.compile(r"[ \t]*\[0*1\]:[ \t]*(\S.{0,199})")
 
 
-def recognise(head: bytes) -> bool:
-    lines = head.decode(errors="replace").splitlines()[:_LINES_TO_KNOW]
-    fields = pairs_in(lines)
+def _recognised(head: bytes) -> bool:
+    fields = pairs_in(head.decode(errors="replace").splitlines()[:_LINES_TO_KNOW])
     is_lscpu = "Architecture" in fields and "CPU(s)" in fields
     return not is_lscpu and any(first in fields and second in fields for first, second in _KNOWN_BY)
 
 
-def parse(source: Source) -> CompanionReport:
-    """Raise FormatError where nothing of it is known."""
-    lines, warnings = whole_lines(source)
-    fields = pairs_in(lines)
+def _fields(source: Source) -> tuple[Fields, list[str]]:
+    fields, warnings = fields_in_lines(source)
     if "Kernel" in fields:
         fields["Kernel"] = fields["Kernel"].removeprefix("Linux ")
-    hardware = facts_of(fields, _HARDWARE)
-    environment = facts_of(fields, _ENVIRONMENT)
     if "ProductName" in fields:
-        environment.setdefault("os", f"{fields['ProductName']} {fields.get('ProductVersion', '')}".strip())
+        fields.setdefault(
+            "PRETTY_NAME", f"{fields['ProductName']} {fields.get('ProductVersion', '')}".strip()
+        )
     if sockets := _SOCKETS.fullmatch(fields.get("Processor(s)", "")):
-        hardware["sockets"] = int(sockets[1])
+        fields["sockets"] = sockets[1]
         if model := next(filter(None, map(_PROCESSOR.fullmatch, source.lines)), None):
-            hardware.setdefault("cpu_model", model[1].strip())
-    if not hardware and not environment:
-        raise FormatError("nothing that is known of machines")
-    return CompanionReport(hardware=hardware, environment=environment, warnings=tuple(warnings))
+            fields["processor"] = model[1].strip()
+    return fields, warnings
+
+
+FORMAT = FactFile(
+    recognised_by=_recognised,
+    fields=_fields,
+    hardware={
+        "System Model": "model",
+        "Hardware Model": "model",
+        "Model Identifier": "model",
+        "Chip": "cpu_model",
+        "Processor Name": "cpu_model",
+        "processor": "cpu_model",
+        "System Type": "arch",
+        "Architecture": "arch",
+        "Virtualization": "hypervisor",
+        "sockets": "sockets:count",
+        "Total Number of Cores": "cores:count",
+        "Total Physical Memory": "ram_kib:amount",
+        "Memory": "ram_kib:amount",
+    },
+    environment={
+        "OS Name": "os",
+        "Operating System": "os",
+        "PRETTY_NAME": "os",
+        "OS Version": "os_version",
+        "BuildVersion": "os_build",
+        "BIOS Version": "bios",
+        "Kernel": "kernel",
+    },
+)

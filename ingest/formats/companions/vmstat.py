@@ -8,7 +8,7 @@ memory, but not those of ``bi`` and ``bo``, which count blocks of 1 kB.
 import re
 from collections.abc import Sequence
 
-from ingest.formats.companions.sampling import SampleRow, SamplingTool, moment, numbers_of, parsed_time
+from ingest.formats.companions.sampling import Row, SamplingTool, moment, numbers_of, parsed_time
 
 # Before the heading may stand a time, or the name that a script gave to its column.
 _HEADING = re.compile(
@@ -38,7 +38,7 @@ def _heads(_: str, line: str) -> Sequence[str]:
     return line[heading.start("r") :].split() if heading else ()
 
 
-def _row(columns: Sequence[str], line: str) -> SampleRow:
+def _row(columns: Sequence[str], line: str) -> Row:
     """Read the numbers of a line, and the time before or behind them, whose zone is a column."""
     names = [name for name in columns if name in _NUMERIC]
     words = line.split()
@@ -48,7 +48,7 @@ def _row(columns: Sequence[str], line: str) -> SampleRow:
     before = len(words) - len(names)
     values = numbers_of(names, words[before:]) if before >= 0 else None
     time = behind or (moment(" ".join(words[:before])) if before > 0 else None)
-    return SampleRow(values if time or not before else None, time)
+    return values if time or not before else None, time
 
 
 FORMAT = SamplingTool(
