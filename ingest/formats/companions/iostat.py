@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ingest.formats.companions.sampling import Sample, SamplingTool, moment, numbers_of, whole_devices
+from ingest.formats.companions.sampling import ToolSample, SamplingTool, moment, numbers_of, whole_devices
 
 _CPU_HEADING = re.compile(r"avg-cpu:[ \t]+%user[ \t]")
 _DEVICE_HEADING = re.compile(r"(?:Device:?)[ \t]+(?:tps|rrqm/s|r/s)[ \t]")
@@ -18,7 +18,7 @@ _TIME = re.compile(
     r"(?:Time:[ \t]*)?(?:[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}[ T])?"
     r"(?P<clock>[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[^0-9]?[AaPp][Mm])?)(?:[-+][0-9]{2}:?[0-9]{2}|Z)?"
 )
-# Of all disks together.
+# Rates of all disks together.
 _RATES = {
     **dict.fromkeys(("rkB/s", "kB_read/s"), "read_mb_per_s:kB"),
     **dict.fromkeys(("rMB/s", "MB_read/s"), "read_mb_per_s:MB"),
@@ -94,7 +94,7 @@ def _heads(_: str, line: str) -> Sequence[str]:
     return line.split() if _CPU_HEADING.match(line) or _DEVICE_HEADING.match(line) else ()
 
 
-def _recorded(lines: Sequence[str], warnings: list[str]) -> Sequence[Sample]:
+def _recorded(lines: Sequence[str], warnings: list[str]) -> Sequence[ToolSample]:
     reports = list(_reports(lines))
     left_out = [line for report in reports for line in report.left_out]
     # An empty line ends the devices.
@@ -103,8 +103,8 @@ def _recorded(lines: Sequence[str], warnings: list[str]) -> Sequence[Sample]:
     devices = whole_devices(name for report in reports[1:] for name in report.devices)
     if len(devices) > _MAX_DEVICES:
         warnings.append(f"of {len(devices)} devices the single figures of {_MAX_DEVICES} are kept")
-    samples = [Sample(report.line, report.values(devices), report.time) for report in reports]
-    return [*samples, *(Sample(line, None) for line in left_out)]
+    samples = [ToolSample(report.line, report.values(devices), report.time) for report in reports]
+    return [*samples, *(ToolSample(line, None) for line in left_out)]
 
 
 def _reports(lines: Iterable[str]) -> Iterator[_Report]:

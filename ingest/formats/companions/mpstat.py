@@ -7,7 +7,7 @@ its own. The word for the averages and the decimal comma depend on the locale.
 import re
 from collections.abc import Sequence
 
-from ingest.formats.companions.sampling import Sample, SamplingTool, moment, numbers_of
+from ingest.formats.companions.sampling import ToolSample, SamplingTool, moment, numbers_of
 
 _CLOCK_TEXT = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[^\n0-9]{0,3}[AaPp][Mm])?"
 _HEADING = re.compile(rf"{_CLOCK_TEXT}[ \t]+CPU[ \t]+(?:%us(?:e)?r)\b")
@@ -26,9 +26,9 @@ def _heads(_: str, line: str) -> Sequence[str]:
     return line.split() if _HEADING.match(line) else ()
 
 
-def _recorded(lines: Sequence[str], warnings: list[str]) -> Sequence[Sample]:
+def _recorded(lines: Sequence[str], warnings: list[str]) -> Sequence[ToolSample]:
     """Return a sample for each time; the first heading, with the time before it, stands for the start."""
-    samples: list[Sample] = []
+    samples: list[ToolSample] = []
     columns: Sequence[str] = ()
     for number, line in enumerate(lines, 1):
         if not (printed := _LINE.fullmatch(line.strip())):
@@ -36,7 +36,7 @@ def _recorded(lines: Sequence[str], warnings: list[str]) -> Sequence[Sample]:
         words, time = printed["words"].split(), moment(printed["clock"])
         if words[0] in ("CPU", "NODE", "CORE"):
             columns = words
-            samples = samples or [Sample(number, {}, time)]
+            samples = samples or [ToolSample(number, {}, time)]
         elif columns[:1] == ["CPU"] and words[0] == "all":
             values = numbers_of(columns[1:], words[1:])
             known = values and {name: value for name, value in values.items() if name in _METRICS}
@@ -45,7 +45,7 @@ def _recorded(lines: Sequence[str], warnings: list[str]) -> Sequence[Sample]:
                 # Each table has a line of the interval.
                 samples[-1] = last._replace(values={**last.values, **known})
             elif known or values is None:
-                samples.append(Sample(number, known, time, is_mean=time is None))
+                samples.append(ToolSample(number, known, time, is_mean=time is None))
     measured = [set(sample.values) for sample in samples if sample.values]
     if measured and (lacking := set().union(*measured) - measured[-1]):
         warnings.append(f"at the end {', '.join(sorted(lacking))} are missing: the file may be cut off")

@@ -158,7 +158,7 @@ def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]
 Row = tuple[Mapping[str, float] | None, datetime | None]
 
 
-class Sample(NamedTuple):
+class ToolSample(NamedTuple):
     """The figures of an interval by their columns: None where the line is no sample, and its time.
 
     ``is_mean`` of the averages over all that the tool printed at its end.
@@ -186,7 +186,7 @@ class SamplingTool:
     heads: Callable[[str, str], Sequence[str]]
     metrics: Mapping[str, str]
     row: Callable[[Sequence[str], str], Row] = lambda *_: (None, None)
-    recorded: Callable[[Sequence[str], list[str]], Sequence[Sample]] | None = None
+    recorded: Callable[[Sequence[str], list[str]], Sequence[ToolSample]] | None = None
     kept: str = ""
     unit: Callable[[Sequence[str]], float | None] = lambda _: 1
     complete: Callable[[Mapping[str, float]], Mapping[str, float]] = lambda values: values
@@ -243,9 +243,9 @@ class SamplingTool:
             warnings=tuple(warnings),
         )
 
-    def _recorded(self, lines: Sequence[str], warnings: list[str]) -> Sequence[Sample]:
+    def _recorded(self, lines: Sequence[str], warnings: list[str]) -> Sequence[ToolSample]:
         """Return the samples of the last recording that has any lines."""
-        recordings: list[list[Sample]] = []
+        recordings: list[list[ToolSample]] = []
         columns: Sequence[str] = ()
         above, since_heads = "", 0
         for number_, line in enumerate(lines, start=1):
@@ -257,7 +257,7 @@ class SamplingTool:
                 columns, since_heads = heads, 0
             elif columns and line.strip() and not re.search(self.skipped, line):
                 since_heads += 1
-                recordings[-1].append(Sample(number_, *self.row(columns, line)))
+                recordings[-1].append(ToolSample(number_, *self.row(columns, line)))
             above = line
         whole = list(filter(None, recordings))
         if len(whole) > 1:
@@ -265,7 +265,7 @@ class SamplingTool:
                 f"{self.name} was started {len(whole)} times; the samples of the last time were read"
             )
         # Heads alone are those of a tool that was stopped at once.
-        return whole[-1] if whole else [Sample(0, None) for _ in recordings[-1:]]
+        return whole[-1] if whole else [ToolSample(0, None) for _ in recordings[-1:]]
 
 
 def _table(source: str, rows: Sequence[Cells]) -> Intervals:
