@@ -18,7 +18,7 @@ from benchdash.regressions.morning.mornings import Morning
 from benchdash.regressions.morning.nights import NIGHT
 from benchdash.regressions.morning.rows import Standing
 from benchdash.regressions.queries import of_assumed_starts
-from benchdash.results.wording import change, counted, number, short_metric_name
+from benchdash.results.wording import change, counted, number
 
 MAX_LISTED: Final = 20
 MAX_ROWS: Final = 40
@@ -152,7 +152,7 @@ def _row_line(row: Standing) -> RowLine:
     return RowLine(
         workload=f"{row.workload}, {threads}" if threads else row.workload,
         place=str(row.place),
-        value=f"{value}{short_metric_name(row.metric)}",
+        value=f"{value}{row.metric_words}",
         of_level="" if row.of_level is None else change(row.of_level - 1),
         standing=sentences.standing(row),
         is_odd=row.verdict.startswith("likely"),

@@ -24,7 +24,7 @@ from benchdash.regressions.detection.compare import Verdict
 from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistories
 from benchdash.regressions.detection.noise import MIN_SD, Floats
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results import metrics
+from benchdash.results import metrics, wording
 from benchdash.results.cadence import Reporter
 from benchdash.results.controls import is_control
 from benchdash.results.models import DEFAULT_CONFIGURATION, Series
@@ -112,6 +112,12 @@ class Standing:
     def shown_value(self) -> float | None:
         """The newest figure in the unit that people use."""
         return used_unit(self).maybe(self.value)
+
+    @property
+    def metric_words(self) -> str:
+        """Name the metric behind its figure: ``tps``, or ``score ns/op`` where the name does not say the unit."""
+        unit = wording.unit_words(self.metric, used_unit(self).unit)
+        return f"{wording.short_metric_name(self.metric)} {unit}".rstrip()
 
     @property
     def first_threads(self) -> int | None:

@@ -226,6 +226,11 @@ def test_a_quiet_nightly_project_has_no_matrix_but_its_workloads(client, project
     assert 'aria-label="28 points, ' in answer.content.decode()
 
 
+def test_a_figure_has_its_unit_where_the_name_of_its_metric_does_not_say_it(client, project):
+    nights(project, STEADY_NIGHTS, metric="latency_p95")
+    assert "99.60 response time p95 ms" in text_of(get(client))
+
+
 def test_the_last_confirmed_change_of_a_row_is_its_own(client, project):
     """Its incident has another workload that lost more."""
     nights(project, lost(STEADY_NIGHTS))
