@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 from benchdash.accounts.time_zones import zone_of
 from benchdash.addresses import absolute
-from benchdash.alerts.charts import picture
 from benchdash.alerts.models import Alert
 from benchdash.alerts.one_click import ACKNOWLEDGE, SNOOZE, SNOOZED_FOR, action_url
+from benchdash.charts.changes import change_picture
 from benchdash.regressions.analysis.spans import Span, last_good_at, span
 from benchdash.regressions.counters import COSTS, MovedCounter, moved_counters
 from benchdash.regressions.headlines import (
@@ -406,5 +406,6 @@ def _picture(changed: Sequence[ChangePoint], points: dict[int, list[Point]], whe
     )
     shown = "" if worst.change is None else f" ({change(worst.change)})"
     return Picture(
-        picture(worst, near, index), f"{words}{shown}. The picture shows {counted(len(near), 'point')}."
+        change_picture(near, index, worst),
+        f"{words}{shown}. The picture shows {counted(len(near), 'point')}.",
     )

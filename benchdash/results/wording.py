@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from benchdash.results.readings import DERIVED, of_intervals
+from benchdash.results.readings import DERIVED, HIGHER, LOWER, UNKNOWN, of_intervals
 
 MINUS: Final = "−"
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
@@ -75,6 +75,11 @@ _NAMES: Final = {
 }
 _OF_INTERVALS: Final = {"worst": "worst interval", "variation": "variation within a run"}
 _PERCENTILE: Final = "latency_p"
+_DIRECTIONS: Final[dict[str, str]] = {
+    HIGHER: "higher is better",
+    LOWER: "lower is better",
+    UNKNOWN: "better direction not said",
+}
 
 
 class RelativeUnit(str):
@@ -248,3 +253,14 @@ def _ordinal(text: str) -> str:
 
 def _signed(text: str) -> str:
     return text.replace("-", MINUS)
+
+
+def direction_words(direction: str) -> str:
+    """``higher is better``, ``lower is better``, ``better direction not said``; empty without a direction."""
+    return _DIRECTIONS.get(direction, "")
+
+
+def axis_title(metric: str, unit: str, direction: str) -> str:
+    """``tps, higher is better``, ``response time p95 (ms), lower is better``."""
+    words = unit_words(metric, unit)
+    return f"{short_metric_name(metric)}{f' ({words})' if words else ''}, {direction_words(direction)}"

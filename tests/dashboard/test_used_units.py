@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from benchdash.charts.plotly import plotly
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import Run, Series
 from benchdash.results.readings import Reading
@@ -48,8 +49,8 @@ def test_pages_show_what_the_file_printed(client, project):
 
     history = client.get(f"/p/bench/history/?series={series.pk}")
     [chart] = history.context["charts"]
-    assert "us/op" in chart.figure["layout"]["yaxis"]["title"]["text"]
-    assert 60 < chart.figure["data"][0]["y"][0] < 80
+    assert "us/op" in plotly(chart.figure)["layout"]["yaxis"]["title"]["text"]
+    assert 60 < plotly(chart.figure)["data"][0]["y"][0] < 80
     csv = client.get(f"/p/bench/history/csv/?series={series.pk}").content.decode()
     assert "us/op" in csv
     assert "ns/op" not in csv

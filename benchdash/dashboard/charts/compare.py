@@ -1,11 +1,20 @@
 """Versions side by side: lines against threads, or bars where there is one thread count."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from benchdash.dashboard.charts import common
-from benchdash.dashboard.charts.common import Figure
+from benchdash.charts.colours import ordered_colours, token, unordered_colour
+from benchdash.charts.figure import Axis, Bars, Figure, Interval, Line, Plot, Rule
+from benchdash.charts.parts import (
+    hover_text,
+    intervals,
+    log_is_better,
+    metric_axis,
+    relative_axis,
+    shortened,
+    threads_axis,
+)
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.cells import Cell
@@ -27,7 +36,7 @@ class VersionLine:
 
     @property
     def short_name(self) -> str:
-        return common.shortened(self.name)
+        return shortened(self.name)
 
 
 @dataclass(frozen=True)
@@ -130,9 +139,9 @@ class ValueScale:
 def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[VersionLine]:
     """Return the lines of versions with these names; versions ``in_order`` get a ramp of colours."""
     others = len(names) - 1
-    ramp = common.ordered_colours(others) if in_order and others else []
-    colours = ramp or [common.unordered_colour(index) for index in range(others)]
-    colours.insert(base, common.token("ink"))
+    ramp = ordered_colours(others) if in_order and others else []
+    colours = ramp or [unordered_colour(index) for index in range(others)]
+    colours.insert(base, token("ink"))
     return [
         VersionLine(name, colour, is_base=index == base)
         for index, (name, colour) in enumerate(zip(names, colours, strict=True))
@@ -159,53 +168,35 @@ def against_threads(
 ) -> Figure:
     """Draw a line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
     counts = [row.threads or 0 for row in rows]
-    table = [values(row, lines, metric) for row in rows]
-    traces = []
-    for index, line in enumerate(lines):
-        column = [row[index] for row in table]
-        if any(value.cell for value in column):
-            traces.append(trace_of(line, counts, column, scale, link, rows[0].unit))
-    layout = common.base_layout(
-        lines=len(traces),
-        hovermode=common.hover_mode(len(traces)),
-        xaxis=common.threads_axis(counts),
-        yaxis=value_axis(rows, metric, scale),
-    )
-    return common.figure(traces, layout)
+    columns = zip(*(values(row, lines, metric) for row in rows), strict=True)
+    drawn = [
+        version_line(line, counts, column, scale, link, rows[0].unit)
+        for line, column in zip(lines, columns, strict=True)
+        if any(value.cell for value in column)
+    ]
+    plot = Plot(value_axis(rows, metric, scale), drawn)
+    return Figure(threads_axis(counts), [plot], names="ends", says_all=True)
 
 
 def bars(
     row: Row, lines: Sequence[VersionLine], metric: str, scale: ValueScale, link: Callable[[int], str]
 ) -> Figure:
-    """Draw a bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
+    """Draw a bar for each version that has a value."""
     shown = [value for value in values(row, lines, metric) if value.cell and _drawn(value, scale) is not None]
-    errors = _error_bars(shown, scale, colour=common.token("ink"))
-    trace = {
-        "x": [_drawn(value, scale) for value in shown],
-        "y": list(range(len(shown))),
-        # Plotly ends even an error of nothing with a tick.
-        **({"error_x": errors} if any(one is not None for one in errors["array"]) else {}),
-        "text": [_hover(value, row.unit, scale) for value in shown],
-        "customdata": [common.plain(value.line.name) for value in shown],
-        "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
-        "meta": {"links": [link(value.cell.series_id) for value in shown if value.cell]},
-    }
-    colours = [value.line.colour for value in shown]
-    outlined = [common.token("surface") if value.line.is_base else value.line.colour for value in shown]
-    marker = {"color": outlined, "line": {"color": colours, "width": 1.5}}
-    if _is_log([row], scale):
-        trace |= {"type": "scatter", "mode": "markers", "marker": {**marker, "size": 9}}
-    else:
-        trace |= {"type": "bar", "orientation": "h", "width": 0.72, "marker": marker, "textposition": "none"}
-    layout = common.base_layout(
-        xaxis=value_axis([row], metric, scale),
-        yaxis=common.names_axis([value.line.short_name for value in shown]),
+    drawn = Bars(
+        "",
+        range(len(shown)),
+        [_drawn(value, scale) for value in shown],
+        [value.line.colour for value in shown],
+        hollow=[number for number, value in enumerate(shown) if value.line.is_base],
+        is_horizontal=True,
+        errors=_intervals(shown, scale),
+        hover=[f"{value.line.name}\n{_hover(value, row.unit, scale)}" for value in shown],
+        links=_links(shown, link),
     )
-    # The names make their own room.
-    layout["margin"]["l"] = 8
-    if scale.relative_to:
-        layout["shapes"] = [common.line_at(100)]
-    return common.figure([trace], layout)
+    rule = [Rule(100)] if scale.relative_to else []
+    names = Axis(scale="names", names=[value.line.short_name for value in shown], has_grid=False)
+    return Figure(value_axis([row], metric, scale), [Plot(names, [drawn, *rule])])
 
 
 def multiples(
@@ -222,38 +213,35 @@ def multiples(
         _share(value, top) for table, top in zip(drawn, tops, strict=True) for row in table for value in row
     )
     most = max((one for one in shares if one is not None), default=100.0)
-    counts = sorted({row.threads or 0 for rows in tables for row in rows})
-    sides = [common.plain(line.short_name) for line in lines]
     along_threads = any(len(rows) > 1 for rows in tables)
-    x_axis = common.threads_axis(counts) if along_threads else common.versions_axis(sides)
+    x_axis = Axis(scale="names", names=[line.short_name for line in lines], has_grid=False)
+    if along_threads:
+        x_axis = replace(threads_axis([row.threads or 0 for rows in tables for row in rows]), title="")
 
-    def trace(line: VersionLine, x: Sequence[Any], column: Sequence[Value], top: float) -> dict[str, Any]:
-        return common.line(
-            line.short_name,
-            x,
-            [_share(value, top) for value in column],
-            colour=line.colour,
-            is_base=line.is_base,
-            hover=[_hover(value, value.cell.unit, ValueScale()) if value.cell else "" for value in column],
-            links=[link(value.cell.series_id) if value.cell else "" for value in column],
+    def drawn_line(line: VersionLine, x: Sequence[float], column: Sequence[Value], top: float) -> Line:
+        own = (value.cell.unit if value.cell else "" for value in column)
+        return replace(
+            version_line(line, x, column, ValueScale(), link, ""),
+            y=[_share(value, top) for value in column],
+            errors=(),
+            hover=[_hover(value, unit, ValueScale()) for value, unit in zip(column, own, strict=True)],
         )
 
     figures = []
     for rows, table, top in zip(tables, drawn, tops, strict=True):
         if along_threads:
             x = [row.threads or 0 for row in rows]
-            columns = list(zip(*table, strict=True))
-            measured = [index for index, column in enumerate(columns) if any(one.cell for one in column)]
-            traces = [trace(lines[index], x, columns[index], top) for index in measured]
+            columns = zip(lines, zip(*table, strict=True), strict=True)
+            marks = [
+                drawn_line(line, x, column, top)
+                for line, column in columns
+                if any(one.cell for one in column)
+            ]
         else:
-            traces = [trace(VersionLine(rows[0].workload, common.token("ink-2")), sides, table[0], top)]
-        layout = common.base_layout(
-            hovermode=common.hover_mode(len(traces)),
-            margin={"l": 44, "r": 12, "t": 6, "b": 22},
-            xaxis={**x_axis, "title": None},
-            yaxis=common.axis(ticksuffix=" %", nticks=4, range=[0, 1.05 * most]),
-        )
-        figures.append(common.figure(traces, layout))
+            whole = VersionLine(rows[0].workload, token("ink-2"))
+            marks = [drawn_line(whole, range(len(lines)), table[0], top)]
+        y_axis = Axis(suffix=" %", max_ticks=4, range=(0, 1.05 * most))
+        figures.append(Figure(x_axis, [Plot(y_axis, marks)], says_all=True, is_small=True))
     return figures
 
 
@@ -275,40 +263,27 @@ def _share(value: Value, top: float) -> float | None:
 def grouped_bars(
     rows: Sequence[Row], lines: Sequence[VersionLine], metric: str, link: Callable[[int], str]
 ) -> Figure:
-    """Draw a group of bars for each workload: a bar for each line, with its value above it.
+    """Draw a group of bars for each workload: a bar for each line.
 
     In a bar stands its value in per cent of the reference. The rows share unit and direction.
     """
-    table = [values(row, lines, metric) for row in rows]
-    names = [common.plain(common.shortened(row.workload)) for row in rows]
-    traces = []
-    for line, column in zip(lines, zip(*table, strict=True), strict=True):
-        errors = _error_bars(column, ValueScale(), colour=common.token("ink"))
-        traces.append(
-            {
-                "type": "bar",
-                "name": common.plain(line.short_name),
-                "x": names,
-                "y": [_drawn(value, ValueScale()) for value in column],
-                "marker": {"color": common.token("ink-2") if line.is_base else line.colour},
-                "text": [_share_words(value) for value in column],
-                "textposition": "inside",
-                "insidetextanchor": "end",
-                "customdata": [_hover(value, rows[0].unit, ValueScale()) for value in column],
-                "hovertemplate": "%{customdata}",
-                "meta": {"links": [link(value.cell.series_id) if value.cell else "" for value in column]},
-                **({"error_y": errors} if any(one is not None for one in errors["array"]) else {}),
-            }
+    columns = zip(*(values(row, lines, metric) for row in rows), strict=True)
+    drawn = [
+        Bars(
+            line.short_name,
+            range(len(rows)),
+            [_drawn(value, ValueScale()) for value in column],
+            token("ink-2") if line.is_base else line.colour,
+            texts=[_share_words(value) for value in column],
+            errors=_intervals(column, ValueScale()),
+            hover=[_hover(value, rows[0].unit, ValueScale()) for value in column],
+            links=_links(column, link),
         )
-    layout = common.base_layout(
-        lines=len(lines),
-        barmode="group",
-        hovermode="x unified",
-        xaxis=common.axis(type="category", showgrid=False, ticks=""),
-        yaxis=common.metric_axis(metric, rows[0].unit, rows[0].direction),
-        **common.LEGEND_ABOVE,
-    )
-    return common.figure(traces, {**layout, "meta": {"end_labels": False}})
+        for line, column in zip(lines, columns, strict=True)
+    ]
+    x_axis = Axis(scale="names", names=[shortened(row.workload) for row in rows], has_grid=False)
+    plot = Plot(metric_axis(metric, rows[0].unit, rows[0].direction), drawn)
+    return Figure(x_axis, [plot], names="above", says_all=True)
 
 
 def _share_words(value: Value) -> str:
@@ -321,25 +296,29 @@ def bars_height(count: int) -> int:
     return _AROUND_BARS + _BAR * max(count, 2)
 
 
-def trace_of(
+def version_line(
     line: VersionLine,
     x: Sequence[float],
     column: Sequence[Value],
     scale: ValueScale,
     link: Callable[[int], str],
     unit: str,
-) -> dict[str, Any]:
-    """Return the trace of one line, with a value for each place of ``x``."""
-    return common.line(
+) -> Line:
+    """Draw one version, with a value for each place of ``x``; the base is dashed."""
+    return Line(
         line.short_name,
         x,
         [_drawn(value, scale) for value in column],
-        colour=line.colour,
-        is_base=line.is_base,
+        line.colour,
+        dash="dash" if line.is_base else "solid",
+        errors=_intervals(column, scale),
         hover=[_hover(value, unit, scale) for value in column],
-        links=[link(value.cell.series_id) if value.cell else "" for value in column],
-        error_y=_error_bars(column, scale),
+        links=_links(column, link),
     )
+
+
+def _links(column: Iterable[Value], link: Callable[[int], str]) -> list[str]:
+    return [link(value.cell.series_id) if value.cell else "" for value in column]
 
 
 def _drawn(value: Value, scale: ValueScale) -> float | None:
@@ -348,14 +327,9 @@ def _drawn(value: Value, scale: ValueScale) -> float | None:
     return value.per_cent if scale.relative_to else value.cell.value
 
 
-def _error_bars(column: Sequence[Value], scale: ValueScale, *, colour: str = "") -> dict[str, Any]:
-    drawn = [_drawn(value, scale) for value in column]
-    intervals = [
-        (None, None) if at is None else value.per_cent_interval if scale.relative_to else value.interval
-        for at, value in zip(drawn, column, strict=True)
-    ]
-    lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
-    return common.error_bars([at or 0.0 for at in drawn], lows, highs, colour=colour)
+def _intervals(column: Sequence[Value], scale: ValueScale) -> list[Interval | None]:
+    ends = [value.per_cent_interval if scale.relative_to else value.interval for value in column]
+    return intervals([_drawn(value, scale) for value in column], ends)
 
 
 def _hover(value: Value, unit: str, scale: ValueScale) -> str:
@@ -369,20 +343,18 @@ def _hover(value: Value, unit: str, scale: ValueScale) -> str:
     if scale.hides_values:
         share = numbers.share(None if value.per_cent is None else value.per_cent / 100, cell.unit)
         return f"{share}, n = {cell.n}{f' ({verdict})' if verdict else ''}"
-    said = common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
+    said = hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
     if value.comparison is None or value.change is None:
         return said
     return f"{said}, {numbers.change(value.change, cell.unit)} ({verdict})"
 
 
-def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str, Any]:
+def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> Axis:
     """Return the axis of a metric, or of percentages."""
     log = _is_log(rows, scale)
-    unit, direction = rows[0].unit, rows[0].direction
-    if not scale.relative_to:
-        return common.metric_axis(metric, unit, direction, log=log)
-    axis = common.relative_axis(common.shortened(scale.relative_to), direction)
-    return {**axis, "type": "log", "dtick": "D2"} if log else axis
+    if scale.relative_to:
+        return relative_axis(shortened(scale.relative_to), rows[0].direction, log=log)
+    return metric_axis(metric, rows[0].unit, rows[0].direction, log=log)
 
 
 def _is_log(rows: Sequence[Row], scale: ValueScale) -> bool:
@@ -392,4 +364,4 @@ def _is_log(rows: Sequence[Row], scale: ValueScale) -> bool:
     if len(rows) < 2 or scale.relative_to or rows[0].direction != LOWER:
         return False
     cells = ((row.unit, cell) for row in rows for cell in (row.base, *row.cells) if cell)
-    return common.log_is_better([cell.value for unit, cell in cells if cell.unit == unit])
+    return log_is_better([cell.value for unit, cell in cells if cell.unit == unit])

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final, Literal
 
-from benchdash.dashboard.charts import common
-from benchdash.dashboard.charts.common import Figure, token
+from benchdash.charts.colours import unordered_colour
+from benchdash.charts.figure import MAX_END_LABELS, Axis, Bars, Figure, Label, Line, Mark, Plot, Rule
+from benchdash.charts.parts import intervals, metric_axis
 from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.results.distributions import Bounds, Distribution, shares_of
@@ -54,59 +56,33 @@ def bars(distribution: Distribution) -> Figure:
     edges, (shares,) = found.edges.tolist(), found.shares
     ends = [math.log10(edge) for edge in edges]
     counts = (shares * distribution.total).tolist()
-    trace = {
-        "type": "bar",
-        "x": [(low + high) / 2 for low, high in pairwise(ends)],
-        "y": counts,
-        "width": [high - low for low, high in pairwise(ends)],
-        "marker": {"color": common.unordered_colour(0), "line": {"width": 0}},
-        "text": [
-            f"{_span(*span)}<br>{numbers.count(round(count))}, {numbers.share(count / distribution.total)}"
+    drawn = Bars(
+        "",
+        [(low + high) / 2 for low, high in pairwise(ends)],
+        counts,
+        unordered_colour(0),
+        widths=[high - low for low, high in pairwise(ends)],
+        hover=[
+            f"{_span(*span)}\n{numbers.count(round(count))}, {numbers.share(count / distribution.total)}"
             for span, count in zip(pairwise(edges), counts, strict=True)
         ],
-        "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
-    }
-    marked = [(name, found.middle) for name, found in named_percentiles(distribution) if name in _MARKED]
-    ticks = _ticks(edges[0], edges[-1])
-    layout = common.base_layout(
-        margin={"l": 64, "r": 16, "t": 24, "b": 48},
-        bargap=0,
-        xaxis=common.axis(
-            "response time (ms)",
-            tickmode="array",
-            tickvals=[math.log10(tick) for tick in ticks],
-            ticktext=[numbers.number(tick, digits=1) for tick in ticks],
-            range=[ends[0], ends[-1]],
-            zeroline=False,
-            showgrid=False,
-        ),
-        yaxis=common.axis("operations", rangemode="tozero"),
-        shapes=[_mark(value) for _, value in marked],
-        annotations=[
-            {
-                "text": name,
-                "x": math.log10(value),
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "font": {"size": 11, "color": token("ink-2")},
-            }
-            for name, value in marked
-        ],
     )
-    return common.figure([trace], layout)
+    named = [(name, found.middle) for name, found in named_percentiles(distribution) if name in _MARKED]
+    marked = [(name, math.log10(value)) for name, value in named]
+    x_axis = Axis(
+        "response time (ms)",
+        ticks=[(math.log10(tick), numbers.number(tick, digits=1)) for tick in _ticks(edges[0], edges[-1])],
+        range=(ends[0], ends[-1]),
+        has_grid=False,
+    )
+    marks: list[Mark] = [drawn]
+    marks += [Rule(at) for _, at in marked]
+    marks += [Label(at, name) for name, at in marked]
+    return Figure(x_axis, [Plot(Axis("operations", from_zero=True), marks)])
 
 
 def _span(low: float, high: float) -> str:
     return f"{numbers.number(low, digits=3)} to {numbers.number(high, digits=3)} ms"
-
-
-def _mark(value: float) -> dict[str, Any]:
-    x = math.log10(value)
-    line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
-    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -123,66 +99,50 @@ def _ticks(low: float, high: float) -> list[float]:
 def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
     """Draw response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
     drawn = list(zip(lines, distributions, strict=True))
-    traces = [*(_curve(line, one) for line, one in drawn), *(_marks(line, one) for line, one in drawn)]
+    marks = [*(_curve(line, one) for line, one in drawn), *(_marks(line, one) for line, one in drawn)]
     decades = max(1, *(math.ceil(math.log10(one.total)) for one in distributions))
     shares = [0.5, *(1 - 10.0**-decade for decade in range(1, decades + 1))]
-    layout = _layout(
-        lines,
-        xaxis=common.axis(
-            "percentile of the operations",
-            type="log",
-            tickmode="array",
-            tickvals=[_slowest(share) for share in shares],
-            ticktext=[f"{100 * share:.10g}" for share in shares],
-            unifiedhovertitle={"text": "1 of %{x:,.3~g} operations took longer"},
-        ),
-        yaxis=common.metric_axis("response time", "ms", LOWER, log=True),
+    x_axis = Axis(
+        "percentile of the operations",
+        "log",
+        ticks=[(_slowest(share), f"{100 * share:.10g}") for share in shares],
+        hover_title="1 of %{x:,.3~g} operations took longer",
     )
-    return common.figure(traces, layout)
+    plot = Plot(metric_axis("response time", "ms", LOWER, log=True), marks)
+    names: Literal["", "above", "beside"] = "above" if len(lines) <= MAX_END_LABELS else "beside"
+    return Figure(x_axis, [plot], names=names if len(lines) > 1 else "", says_all=True)
 
 
-def _curve(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
+def _curve(line: VersionLine, distribution: Distribution) -> Line:
     """Draw a point for every twentieth of a decade from the 11th percentile on: lower ones say little."""
     steps = range(1, math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
     shares = sorted({*_told(distribution), *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
     found = distribution.percentiles(shares)
-    return common.line(
-        line.short_name,
-        [_slowest(share) for share in shares],
-        [bounds.middle for bounds in found],
-        colour=line.colour,
-        is_base=line.is_base,
-        hover=[
-            f"{percentile_name(round(share, 6))}: {bounds_words(bounds)} ms"
-            for share, bounds in zip(shares, found, strict=True)
-        ],
-        mode="lines",
-        legendgroup=line.name,
-    )
+    words = [
+        f"{percentile_name(round(share, 6))}: {bounds_words(bounds)} ms"
+        for share, bounds in zip(shares, found, strict=True)
+    ]
+    return replace(_line(line, shares, found), size=0, hover=words)
 
 
-def _marks(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
+def _marks(line: VersionLine, distribution: Distribution) -> Line:
     """Mark the percentiles of the table, with an error bar where the bucket is wide."""
     shares = _told(distribution)
     found = distribution.percentiles(shares)
-    middles = [bounds.middle for bounds in found]
-    trace = common.line(
+    ends = [(bounds.low, bounds.high) if _is_wide(bounds) else (None, None) for bounds in found]
+    errors = intervals([bounds.middle for bounds in found], ends)
+    return replace(_line(line, shares, found), width=0, errors=errors, is_named=False)
+
+
+def _line(line: VersionLine, shares: Sequence[float], found: Sequence[Bounds]) -> Line:
+    return Line(
         line.short_name,
-        [_slowest(share) for share in shares],
-        middles,
-        colour=line.colour,
-        is_base=line.is_base,
-        mode="markers",
-        legendgroup=line.name,
-        showlegend=False,
-        hoverinfo="skip",
-        hovertemplate=None,
+        list(map(_slowest, shares)),
+        [bounds.middle for bounds in found],
+        line.colour,
+        dash="dash" if line.is_base else "solid",
+        group=line.name,
     )
-    # Plotly ends even an error of nothing with a tick.
-    if any(map(_is_wide, found)):
-        ends = [(bounds.low, bounds.high) if _is_wide(bounds) else (None, None) for bounds in found]
-        trace["error_y"] = common.error_bars(middles, *zip(*ends, strict=True))
-    return trace
 
 
 def _told(distribution: Distribution) -> list[float]:
@@ -196,10 +156,3 @@ def _slowest(share: float) -> float:
 
 def _is_wide(bounds: Bounds) -> bool:
     return 0 < bounds.low * (1 + _WIDE) < bounds.high < math.inf
-
-
-def _layout(lines: Sequence[VersionLine], **parts: Any) -> dict[str, Any]:
-    above = common.LEGEND_ABOVE if 1 < len(lines) <= common.MAX_END_LABELS else {}
-    hovermode = common.hover_mode(len(lines))
-    layout = common.base_layout(lines=len(lines), hovermode=hovermode, **above, **parts)
-    return {**layout, "meta": {"end_labels": False}}

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
+from benchdash.charts.figure import Figure
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words

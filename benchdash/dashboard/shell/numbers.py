@@ -4,13 +4,15 @@ import math
 from datetime import datetime, timedelta
 from typing import Final
 
-from benchdash.results.readings import HIGHER, LOWER, UNKNOWN
+from benchdash.results.readings import HIGHER, UNKNOWN
 from benchdash.results.wording import (
     NO_BREAK,
     NOTHING,
+    axis_title,
     change,
     count,
     counted,
+    direction_words,
     metric_name,
     number,
     p_value,
@@ -29,12 +31,6 @@ __all__ += ["LEVELS", "ago", "axis_title", "direction_words", "exact_time", "lev
 
 # The shares at which a change gets the next of the four levels of colour.
 LEVELS: Final = (0.02, 0.05, 0.10, 0.20)
-
-_DIRECTIONS: Final[dict[str, str]] = {
-    HIGHER: "higher is better",
-    LOWER: "lower is better",
-    UNKNOWN: "better direction not said",
-}
 
 
 def level(change: float | None, direction: str, verdict: str = "") -> str:
@@ -75,17 +71,6 @@ def sign(level: str, change: float | None) -> str:
 def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:
     """Return the colour of a ratio: 0.92 has that of −8 %."""
     return level(None if ratio is None else ratio - 1, direction, verdict)
-
-
-def direction_words(direction: str) -> str:
-    """``higher is better``, ``lower is better``, ``better direction not said``; empty without a direction."""
-    return _DIRECTIONS.get(direction, "")
-
-
-def axis_title(metric: str, unit: str, direction: str) -> str:
-    """``tps, higher is better``, ``response time p95 (ms), lower is better``."""
-    words = unit_words(metric, unit)
-    return f"{short_metric_name(metric)}{f' ({words})' if words else ''}, {direction_words(direction)}"
 
 
 def ago(time: datetime, now: datetime) -> str:

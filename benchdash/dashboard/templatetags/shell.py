@@ -1,6 +1,5 @@
 """The parts that pages are put together from: ``{% load shell %}``."""
 
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +10,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from benchdash.accounts.access import NOBODY, viewer_of
+from benchdash.charts.figure import Figure
+from benchdash.charts.plotly import plotly
 from benchdash.dashboard.shell.chapters import EXPLAINED_AT
 from benchdash.dashboard.shell.filters import FilterChip, FilterLine
 from benchdash.dashboard.shell.html import choice_labels, figure_json
@@ -88,7 +89,7 @@ def filter_line(context: RequestContext) -> FilterLine:
 @register.inclusion_tag("dashboard/_chart.html", takes_context=True)
 def chart(
     context: RequestContext,
-    figure: Mapping[str, Any],
+    figure: Figure,
     name: str | int,
     *,
     title: str = "",
@@ -110,7 +111,7 @@ def chart(
     axis; ``small`` is for small multiples, whose title leads to the large chart.
     """
     return {
-        "json": figure_json(figure),
+        "json": figure_json(plotly(figure)),
         "name": name,
         "title": title,
         "words": words or title,

@@ -5,6 +5,7 @@ import itertools
 import plotly.graph_objects as go
 import pytest
 
+from benchdash.charts.plotly import plotly
 from benchdash.dashboard.charts.compare import ValueScale, against_threads, bars, bars_height, lines, values
 from tests.dashboard.charts.tables import cell, rows
 
@@ -19,14 +20,14 @@ def link(series_id):
 def curve(scale=PLAIN, metric="tps", **fields):
     base = {("ro", 1): cell(100.0, **fields), ("ro", 16): cell(1000.0, low=990.0, high=1020.0, **fields)}
     other = {("ro", 1): cell(90.0, **fields), ("ro", 16): cell(1100.0, **fields)}
-    return against_threads(rows(base, other), TWO, metric, scale, link)
+    return plotly(against_threads(rows(base, other), TWO, metric, scale, link))
 
 
 def bar(scale=PLAIN):
     base = {("DO 1", None): cell(20.0, low=18.0, high=22.0, unit="ns/op", direction="lower")}
     other = {("DO 1", None): cell(30.0, unit="ns/op", direction="lower")}
     [row] = rows(base, other)
-    return bars(row, TWO, "score", scale, link)
+    return plotly(bars(row, TWO, "score", scale, link))
 
 
 @pytest.mark.parametrize(
@@ -81,13 +82,9 @@ def test_a_point_says_value_runs_change_and_verdict():
 
 
 def test_a_version_that_was_not_measured_has_no_line_and_a_missing_count_is_a_gap():
-    figure = against_threads(
-        rows({("ro", 1): 10.0, ("ro", 2): 20.0}, {("ro", 2): 22.0}, {}),
-        lines(["a", "b", "c"], base=0, in_order=True),
-        "tps",
-        ValueScale(),
-        link,
-    )
+    measured = rows({("ro", 1): 10.0, ("ro", 2): 20.0}, {("ro", 2): 22.0}, {})
+    named = lines(["a", "b", "c"], base=0, in_order=True)
+    figure = plotly(against_threads(measured, named, "tps", ValueScale(), link))
     assert [(trace["name"], trace["y"]) for trace in figure["data"]] == [
         ("a", [10.0, 20.0]),
         ("b", [None, 22.0]),
@@ -113,7 +110,7 @@ def test_bars_begin_at_zero_with_the_tool_s_error():
 
 def test_bars_without_any_known_error_have_none():
     [row] = rows({("DO 1", None): 20.0}, {("DO 1", None): 30.0})
-    [trace] = bars(row, TWO, "qps", PLAIN, link)["data"]
+    [trace] = plotly(bars(row, TWO, "qps", PLAIN, link))["data"]
     assert "error_x" not in trace
 
 
@@ -133,7 +130,7 @@ def test_what_is_in_another_unit_is_not_drawn():
         {("SELECT 1", None): cell(20.0, unit="ns/op", direction="lower")},
         {("SELECT 1", None): cell(5.0, unit="op/s")},
     )
-    [trace] = bars(row, TWO, "score", ValueScale(), link)["data"]
+    [trace] = plotly(bars(row, TWO, "score", ValueScale(), link))["data"]
     assert trace["x"] == [20.0]
     assert [value.is_foreign for value in values(row, TWO, "score")] == [False, True]
 
@@ -164,6 +161,9 @@ def test_tags_in_names_are_shown_and_not_obeyed():
     named = lines(["10.2.44", "<b>10.6</b>"], base=0, in_order=True)
     key = ("ro", None)
     [row] = rows({key: cell(100.0)}, {key: cell(90.0)})
-    figure = bars(row, named, "tps", PLAIN, link)
-    assert figure["data"][0]["customdata"] == ["10.2.44", "&lt;b&gt;10.6&lt;/b&gt;"]
+    figure = plotly(bars(row, named, "tps", PLAIN, link))
+    assert [text.partition("<br>")[0] for text in figure["data"][0]["customdata"]] == [
+        "10.2.44",
+        "&lt;b&gt;10.6&lt;/b&gt;",
+    ]
     assert figure["layout"]["yaxis"]["ticktext"] == ["10.2.44", "&lt;b&gt;10.6&lt;/b&gt;"]

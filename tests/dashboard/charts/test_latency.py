@@ -5,6 +5,7 @@ import math
 import plotly.graph_objects as go
 import pytest
 
+from benchdash.charts.plotly import plotly
 from benchdash.dashboard.charts import latency
 from benchdash.dashboard.charts.compare import lines
 from benchdash.results.distributions import Bounds, distribution_of
@@ -16,6 +17,13 @@ def valued(*rows):
 
 def buckets(*rows):
     return distribution_of(("from_ms", "to_ms", "count"), rows)
+
+
+def drawn(draw, *parts):
+    """The figure for Plotly, held against what that knows."""
+    figure = plotly(draw(*parts))
+    go.Figure(figure)
+    return figure
 
 
 def words(distribution):
@@ -51,34 +59,32 @@ def test_percentiles_finer_than_the_number_of_operations_are_not_said():
 
 
 def test_response_times_are_bars_on_an_axis_of_logs():
-    figure = latency.bars(valued([1.0, 2.0], [10.0, 6.0], [100.0, 2.0]))
-    go.Figure(figure)
+    figure = drawn(latency.bars, valued([1.0, 2.0], [10.0, 6.0], [100.0, 2.0]))
     bars = figure["data"][0]
     assert bars["x"] == pytest.approx([0, 1, 2])
     assert bars["width"] == pytest.approx([1, 1, 1])
     assert bars["y"] == pytest.approx([2, 6, 2])
-    assert bars["text"][1] == "3.16 to 31.6 ms<br>6, 60.0\u00a0%"
+    assert bars["customdata"][1] == "3.16 to 31.6 ms<br>6, 60.0\u00a0%"
 
 
 def test_very_many_buckets_are_gathered_without_losing_an_operation():
-    bars = latency.bars(valued(*([1 + n / 100, 3.0] for n in range(1000))))["data"][0]
+    bars = drawn(latency.bars, valued(*([1 + n / 100, 3.0] for n in range(1000))))["data"][0]
     assert len(bars["y"]) == 60
     assert sum(bars["y"]) == pytest.approx(3000)
 
 
 def test_one_bucket_is_one_bar():
-    assert latency.bars(valued([5.0, 9.0]))["data"][0]["y"] == pytest.approx([9])
+    assert drawn(latency.bars, valued([5.0, 9.0]))["data"][0]["y"] == pytest.approx([9])
 
 
 def test_operations_of_0_ms_have_a_place_too():
-    figure = latency.bars(buckets((0, 1, 60), (1, 2, 30), (2, 4, 10)))
-    go.Figure(figure)
+    figure = drawn(latency.bars, buckets((0, 1, 60), (1, 2, 30), (2, 4, 10)))
     assert figure["data"][0]["y"] == pytest.approx([60, 30, 10])
     assert [note["text"] for note in figure["layout"]["annotations"]] == ["p50", "p95", "p99"]
 
 
 def test_the_axis_of_a_narrow_distribution_has_ticks_too():
-    figure = latency.bars(buckets((2, 2.5, 1), (2.5, 3.2, 1)))
+    figure = drawn(latency.bars, buckets((2, 2.5, 1), (2.5, 3.2, 1)))
     assert figure["layout"]["xaxis"]["tickvals"] == pytest.approx([math.log10(2), math.log10(3)])
 
 
@@ -90,8 +96,7 @@ OLD, NEW = buckets((1, 2, 90), (2, 4, 10)), buckets((2, 4, 40), (8, 16, 60))
 
 
 def test_percentiles_stand_on_an_axis_of_nines():
-    figure = latency.percentile_curves(TWO, [OLD, NEW])
-    go.Figure(figure)
+    figure = drawn(latency.percentile_curves, TWO, [OLD, NEW])
     axis = figure["layout"]["xaxis"]
     assert axis["ticktext"] == ["50", "90", "99"]
     assert axis["tickvals"] == pytest.approx([2, 10, 100])
@@ -103,33 +108,33 @@ def test_percentiles_stand_on_an_axis_of_nines():
 
 
 def test_the_percentiles_of_the_table_are_marked_and_wide_buckets_have_bars():
-    _, marks = latency.percentile_curves(TWO[:1], [OLD])["data"]
+    _, marks = drawn(latency.percentile_curves, TWO[:1], [OLD])["data"]
     assert marks["x"] == pytest.approx([2, 4, 10, 20, 100])
     # The median lies from 1 to 2 ms and is drawn at 1.41.
     assert marks["error_y"]["array"][0] == pytest.approx(2 - math.sqrt(2))
     assert marks["error_y"]["arrayminus"][0] == pytest.approx(math.sqrt(2) - 1)
-    _, narrow = latency.percentile_curves(TWO[:1], [buckets((1, 1.02, 90))])["data"]
+    _, narrow = drawn(latency.percentile_curves, TWO[:1], [buckets((1, 1.02, 90))])["data"]
     assert "error_y" not in narrow
 
 
 def test_a_bucket_without_an_end_has_no_error_bar():
-    curve, marks = latency.percentile_curves(TWO[:1], [buckets((0, 1, 90), (1000, None, 10))])["data"]
+    curve, marks = drawn(latency.percentile_curves, TWO[:1], [buckets((0, 1, 90), (1000, None, 10))])["data"]
     assert "error_y" not in marks
     assert curve["text"][-1] == "p99: over 1,000 ms"
     assert all(math.isfinite(value) for value in curve["y"])
 
 
 def test_a_million_operations_are_a_hundred_points():
-    curve = latency.percentile_curves(TWO[:1], [buckets((1, 2, 999_999), (2, 4, 1))])["data"][0]
+    curve = drawn(latency.percentile_curves, TWO[:1], [buckets((1, 2, 999_999), (2, 4, 1))])["data"][0]
     assert len(curve["x"]) < 130
     assert curve["y"][-1] == pytest.approx(math.sqrt(2))
 
 
 def test_few_lines_have_their_legend_above_and_many_beside():
     many = lines([str(number) for number in range(9)], base=0, in_order=True)
-    above = latency.percentile_curves(TWO, [OLD, NEW])["layout"]
+    above = drawn(latency.percentile_curves, TWO, [OLD, NEW])["layout"]
     assert (above["showlegend"], above["legend"]["orientation"]) == (True, "h")
-    beside = latency.percentile_curves(many, [OLD] * 9)["layout"]
+    beside = drawn(latency.percentile_curves, many, [OLD] * 9)["layout"]
     assert beside["showlegend"]
     assert "orientation" not in beside["legend"]
-    assert not latency.percentile_curves(TWO[:1], [OLD])["layout"]["showlegend"]
+    assert not drawn(latency.percentile_curves, TWO[:1], [OLD])["layout"]["showlegend"]

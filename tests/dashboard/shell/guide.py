@@ -4,7 +4,9 @@ from django.http import HttpResponse
 from django.template import engines
 from django.urls import include, path
 
-from benchdash.dashboard.charts import common
+from benchdash.charts.colours import ordered_colours
+from benchdash.charts.figure import Figure, Line, Plot
+from benchdash.charts.parts import metric_axis, threads_axis
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.project_page import project_form
 
@@ -49,23 +51,18 @@ def guide(request, page):
         ),
     ]
     lines = [
-        common.line(version, _THREADS, values, colour=colour)
+        Line(version, _THREADS, values, colour, hover=list(map(str, values)))
         for version, values, colour in zip(
-            ["10.6", "10.11"], [[10, 20, 40, 70], [11, 22, 41, 71]], common.ordered_colours(2), strict=True
+            ["10.6", "10.11"], [[10, 20, 40, 70], [11, 22, 41, 71]], ordered_colours(2), strict=True
         )
     ]
-    layout = common.base_layout(
-        lines=2,
-        hovermode="x unified",
-        xaxis=common.threads_axis(_THREADS),
-        yaxis=common.metric_axis("tps", "1/s", "higher"),
-    )
+    plot = Plot(metric_axis("tps", "1/s", "higher"), lines)
     template = engines["django"].from_string(_TEMPLATE)
     context = {
         "page": page,
         "project": page.project,
         "filters": chips,
-        "figure": common.figure(lines, layout),
+        "figure": Figure(threads_axis(_THREADS), [plot], names="ends", says_all=True),
     }
     return HttpResponse(template.render(context, request))
 

@@ -9,15 +9,17 @@ import pytest
 from django.core.serializers.json import DjangoJSONEncoder
 from django.template import engines
 
+from benchdash.charts.figure import Axis, Figure, Plot
 from benchdash.dashboard.shell.html import figure_json
 
+EMPTY = Figure(Axis(), [Plot(Axis(), [])])
 HOSTILE = "</script><b>&\u2028\u2029\"'"
 
 
 def chart(*, at="", notice="", **fields):
     given = " ".join(f"{name}={name}" for name in fields)
     template = engines["django"].from_string(f'{{% load shell %}}{{% chart figure "x" {given} %}}')
-    return template.render({"figure": {}, "at": at, "project": {"notice": notice}, **fields})
+    return template.render({"figure": EMPTY, "at": at, "project": {"notice": notice}, **fields})
 
 
 def test_a_figure_is_read_back_as_it_was():

@@ -6,10 +6,10 @@ from typing import Final
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from benchdash.dashboard.charts.themes import colours
+from benchdash.charts.colours import colours
+from benchdash.charts.png import fitting, text_width
+from benchdash.charts.svg import in_xml
 from benchdash.dashboard.shell.project_page import ProjectPage
-from benchdash.pictures.png import fitting, text_width
-from benchdash.pictures.svg import in_xml
 from benchdash.regressions.comparison.newest_release import NoPairError, newest_release
 from benchdash.regressions.comparison.verdict_words import side_of
 from benchdash.regressions.morning.status import ProjectPart, UnknownPartError, series_of, status_of

@@ -16,17 +16,18 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import http_date
 from django.views.decorators.http import require_safe
 
-from benchdash.dashboard.charts.pictures import PictureWishes, note_of, picture_of
-from benchdash.dashboard.charts.themes import Theme
+from benchdash.charts.colours import Theme
+from benchdash.charts.drawing import PictureOptions, note_of, picture_of
+from benchdash.charts.plotly import plotly
+from benchdash.charts.png import png
+from benchdash.charts.shapes import Drawing
+from benchdash.charts.svg import svg
 from benchdash.dashboard.pages.embeds.badges import GEOMEAN, Badge, badge_of, svg_of
 from benchdash.dashboard.pages.embeds.shown_charts import CHARTS, query_of_page, shown_chart
 from benchdash.dashboard.pages.embeds.visitors import NothingToShow, embedded_page
 from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.dashboard.shell.selection import whole_number
-from benchdash.pictures.png import png
-from benchdash.pictures.shapes import Drawing
-from benchdash.pictures.svg import svg
 from benchdash.throttling import PictureThrottle, place_of
 
 FRESH_S: Final = 300
@@ -63,7 +64,7 @@ def chart(request: HttpRequest, slug: str, chart: str) -> HttpResponse:
     try:
         page = _page_of(request, slug, chart)
         shown = shown_chart(request, page, chart, query_of_page(request.GET))
-        json = figure_json(shown.figure)
+        json = figure_json(plotly(shown.figure, with_links=False))
         context |= {"shown": shown, "json": json, "project": page.project}
     except NothingToShow as refusal:
         context["sentence"], status = refusal.sentence, refusal.status
@@ -97,19 +98,19 @@ def _picture_view(kind: Literal["svg", "png"]) -> _View:
 
 
 def _picture(request: HttpRequest, slug: str, chart: str) -> tuple[Drawing, int]:
-    wishes = _wishes(request)
+    options = _options(request)
     try:
         page = _page_of(request, slug, chart)
         shown = shown_chart(request, page, chart, query_of_page(request.GET))
     except NothingToShow as refusal:
-        return note_of(refusal.sentence, wishes), refusal.status
+        return note_of(refusal.sentence, options), refusal.status
     name, host = page.project.name, urlsplit(settings.SITE_URL).netloc
     footer = [f"{name}, {timezone.now():%Y-%m-%d}, {host}"]
     if page.project.notice:
         footer.insert(0, page.project.notice)
-    notes = shown.notes[: max(wishes.height - _HEIGHT_OF_CHART, 0) // _HEIGHT_OF_NOTE]
+    notes = shown.notes[: max(options.height - _HEIGHT_OF_CHART, 0) // _HEIGHT_OF_NOTE]
     footer = [*notes, *footer]
-    return picture_of(shown.figure, wishes, title=shown.title, footer=footer), 200
+    return picture_of(shown.figure, options, title=shown.title, footer=footer), 200
 
 
 def _page_of(request: HttpRequest, slug: str, chart: str) -> ProjectPage:
@@ -121,8 +122,8 @@ def _page_of(request: HttpRequest, slug: str, chart: str) -> ProjectPage:
     return page
 
 
-def _wishes(request: HttpRequest) -> PictureWishes:
-    return PictureWishes(
+def _options(request: HttpRequest) -> PictureOptions:
+    return PictureOptions(
         width=_bounded(request, "width", WIDTHS),
         height=_bounded(request, "height", HEIGHTS),
         theme="dark" if _theme(request) == "dark" else "light",

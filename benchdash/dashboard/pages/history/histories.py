@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
 from math import isnan
@@ -14,7 +13,8 @@ from typing import Final
 import numpy as np
 from django.db.models import Q
 
-from benchdash.dashboard.charts.common import plain
+from benchdash.charts.figure import Position
+from benchdash.charts.parts import iso
 from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
@@ -338,10 +338,6 @@ def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
     return VersionsAxis(labels, lambda series, point: places[key(series, point)])
 
 
-# A number on an axis of versions, a time as text on an axis of time.
-Position = int | str
-
-
 @dataclass(frozen=True)
 class HistoryLook:
     """How histories are drawn. ``axis`` is None for times.
@@ -358,25 +354,13 @@ class HistoryLook:
         return self.bases is not None
 
     def place(self, line: HistoryLine, point: Point) -> Position:
-        """Return the place of a point's shapes and annotations."""
+        """Return the place of a point on the axis."""
         return iso(point.time) if self.axis is None else self.axis.place(line.series, point)
-
-    def at(self, place: Position) -> str:
-        """Return the place of a point's trace."""
-        return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
-
-    def x(self, line: HistoryLine, point: Point) -> str:
-        return self.at(self.place(line, point))
 
     def factor(self, line: HistoryLine) -> float:
         """Return the factor of the values of a line."""
         base = (self.bases or {}).get(line.series)
         return 100 / base if base else 1.0
-
-
-def iso(time: datetime) -> str:
-    """Write a time as the axis of times reads it."""
-    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def _nth_content(

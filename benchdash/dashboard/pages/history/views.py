@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.dashboard.charts.common import Figure
+from benchdash.charts.figure import Figure, Position
 from benchdash.dashboard.pages.history import curation
 from benchdash.dashboard.pages.history import figure as drawing
 from benchdash.dashboard.pages.history.flags import Flag, flags_of
@@ -21,7 +21,6 @@ from benchdash.dashboard.pages.history.histories import (
     HistoryLook,
     HistoryRow,
     LevelChange,
-    Position,
     beside_controls,
     changes_of,
     in_used_units,

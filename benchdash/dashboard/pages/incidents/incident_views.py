@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.dashboard.charts.common import Figure
+from benchdash.charts.changes import change_figure, shared_range
+from benchdash.charts.figure import Figure
 from benchdash.dashboard.pages.incidents.advice import what_now
-from benchdash.dashboard.pages.incidents.figure import change_figure, shared_range
 from benchdash.dashboard.pages.incidents.forms import CommentForm, TriageForm, add_errors
 from benchdash.dashboard.pages.incidents.timeline import timeline
 from benchdash.dashboard.shell.csv_files import csv_file

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from benchdash.accounts.models import Project
+from benchdash.charts.figure import Figure
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine
 from benchdash.dashboard.compare.api_parameters import columns_of_api, threads_of_api
 from benchdash.dashboard.compare.panels import Panel, PanelAddresses, panels

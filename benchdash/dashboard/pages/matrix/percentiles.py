@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchdash.accounts.models import Project
+from benchdash.charts.figure import Figure
 from benchdash.dashboard.charts import latency as charts
-from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare.selection import ChosenColumns
 from benchdash.dashboard.shell import numbers

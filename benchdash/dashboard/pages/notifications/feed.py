@@ -19,8 +19,8 @@ from rest_framework.request import Request
 
 from benchdash.accounts.authentication import TokenAuthentication
 from benchdash.addresses import absolute
+from benchdash.charts.svg import in_xml
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
-from benchdash.pictures.svg import in_xml
 from benchdash.regressions.headlines import figure, recovered_words, what_happened
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.rest.conditional import tag_of

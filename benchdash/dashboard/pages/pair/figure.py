@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from benchdash.dashboard.charts import common
-from benchdash.dashboard.charts.common import Figure
+from benchdash.charts.colours import token
+from benchdash.charts.figure import Axis, Figure, Line, Plot, Rule
+from benchdash.charts.parts import shortened
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.verdict_words import words
 from benchdash.regressions.detection.compare import Comparison
@@ -49,36 +50,21 @@ def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
         for row in rows
     ]
     signs = [_SIGNS[row.comparison.verdict] for row in rows]
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": x,
-        "y": list(range(len(rows))),
-        "marker": {
-            "symbol": [symbol for symbol, _ in signs],
-            "color": [common.token(colour) for _, colour in signs],
-            "size": 9,
-        },
-        "customdata": [common.plain(row.name) for row in rows],
-        "text": [_hover(row) for row in rows],
-        "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
-        "meta": {"links": [row.link for row in rows]},
-    }
-    layout = common.base_layout(
-        xaxis=common.axis(
-            common.plain(title),
-            ticksuffix=" %",
-            tickformat="+,~r",
-            nticks=6,
-            zeroline=False,
-            range=_range(x, ends),
-        ),
-        yaxis=common.names_axis([common.shortened(row.name, _MAX_NAME_LENGTH) for row in rows]),
-        shapes=[common.line_at(0)],
+    changed = Line(
+        "",
+        x,
+        range(len(rows)),
+        [token(colour) for _, colour in signs],
+        width=0,
+        size=9,
+        symbol=[symbol for symbol, _ in signs],
+        hover=[f"{row.name}\n{_hover(row)}" for row in rows],
+        links=[row.link for row in rows],
     )
-    # The names make their own room.
-    layout["margin"]["l"] = 8
-    return common.figure([_intervals(ends), trace], layout)
+    x_axis = Axis(title, suffix=" %", is_signed=True, max_ticks=6, range=_range(x, ends))
+    names = [shortened(row.name, _MAX_NAME_LENGTH) for row in rows]
+    y_axis = Axis(scale="names", names=names, has_grid=False)
+    return Figure(x_axis, [Plot(y_axis, [_intervals(ends), changed, Rule(0)])])
 
 
 def height(count: int) -> int:
@@ -90,27 +76,27 @@ def _per_cent(ratio: float) -> float:
     return 100 * ratio - 100
 
 
-def _intervals(ends: Sequence[tuple[float, float] | None]) -> dict[str, Any]:
+def _intervals(ends: Sequence[tuple[float, float] | None]) -> Line:
     """Draw all intervals: without its wide one, the least certain change would look the most certain."""
     told = [(pair, number) for number, pair in enumerate(ends) if pair]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [end for (low, high), _ in told for end in (low, high, None)],
-        "y": [at for _, number in told for at in (number, number, None)],
-        "line": {"color": common.token("ink-2"), "width": 1},
-        "hoverinfo": "skip",
-    }
+    return Line(
+        "",
+        [end for (low, high), _ in told for end in (low, high, None)],
+        [at for _, number in told for at in (number, number, None)],
+        token("ink-2"),
+        width=1,
+        size=0,
+    )
 
 
-def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> list[float]:
+def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> tuple[float, float]:
     """Return a range with all changes and no change in it, and as much of the intervals as is readable."""
     far = _FAR * max(_MIN_PER_CENT, *map(abs, x))
     lows, highs = zip(*[pair for pair in ends if pair] or [(0.0, 0.0)], strict=True)
     first = min(0.0, *x, max(min(lows), -far))
     last = max(0.0, *x, min(max(highs), far))
     margin = _MARGIN * (last - first) or _MIN_PER_CENT
-    return [first - margin, last + margin]
+    return first - margin, last + margin
 
 
 def _hover(row: PairChange) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from benchdash.dashboard.charts.common import Figure
+from benchdash.charts.figure import Figure
 from benchdash.dashboard.compare.folding import MIN_FOLDED, Fold, fold_of, strength
 from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers

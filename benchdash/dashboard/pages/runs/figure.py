@@ -4,14 +4,15 @@ Throughput stands above response times and errors, and what the machine did belo
 belongs to all parts, so that what is looked at closely in one is looked at in all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final, Literal
 
-from benchdash.dashboard.charts import common
-from benchdash.dashboard.charts.common import Figure, token
+from benchdash.charts.colours import token, unordered_colour
+from benchdash.charts.figure import Axis, Figure, Label, Level, Line, Mark, Plot, Span
+from benchdash.charts.parts import metric_axis
 from benchdash.dashboard.shell import numbers
 from benchdash.results.models import IntervalSamples
 from benchdash.results.readings import LOWER, Reading, reading
@@ -35,7 +36,6 @@ _MAX_MARKERS: Final = 200
 _MAX_TICKS_OF_EACH: Final = 10
 # If there are more stalls, the longest are shaded.
 _MAX_SHADED: Final = 200
-_GAP: Final = 0.05
 _SECONDS_OF_THE_RUN: Final = ("seconds since the run began", "%{x} s")
 _ALONG_A_TOOL: Final = {
     TIME: ("seconds since the start", "%{x} s"),
@@ -51,18 +51,6 @@ _HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
 _HEIGHT_OF_ONE_MORE: Final = 100
 
 Cells = Sequence[float | None]
-
-
-@dataclass(frozen=True)
-class TimePanel:
-    """One of the stacked parts: lines of one unit on a vertical axis of their own."""
-
-    axis: Mapping[str, Any]
-    lines: Sequence[dict[str, Any]]
-
-    @property
-    def title(self) -> str:
-        return str(self.axis["title"]["text"])
 
 
 @dataclass(frozen=True)
@@ -98,12 +86,12 @@ def together(
     None where the tool printed neither the time nor anything along it. Of what several sources say of the
     machine, the first counts.
     """
-    panels = _of_a_tool(samples) if TIME in samples.columns else []
-    if not panels:
+    plots = _of_a_tool(samples) if TIME in samples.columns else []
+    if not plots:
         return None
-    of_the_tool = sum(len(panel.lines) for panel in panels)
-    panels += _of_the_machine(beside, first_colour=of_the_tool)
-    return _time_line(panels, steadiness)
+    of_the_tool = sum(len(plot.marks) for plot in plots)
+    plots += _of_the_machine(beside, first_colour=of_the_tool)
+    return _time_line(plots, steadiness)
 
 
 def overlaid(
@@ -113,51 +101,46 @@ def overlaid(
 
     ``steadiness`` is that of the first run. Runs that printed another metric than the first are left out.
     """
-    stacked: list[TimePanel] = []
+    stacked: list[Plot] = []
     for number, (name, samples) in enumerate(runs):
-        panels = _of_a_tool(samples, name=name, colour=number, most=_MAX_POINTS_BESIDE_OTHERS, single=True)
+        plots = _of_a_tool(samples, name=name, colour=number, most=_MAX_POINTS_BESIDE_OTHERS, single=True)
         if stacked:
-            lines = {panel.title: panel.lines for panel in panels}
-            stacked = [TimePanel(one.axis, [*one.lines, *lines.get(one.title, ())]) for one in stacked]
+            lines = {plot.y.title: plot.marks for plot in plots}
+            stacked = [Plot(one.y, [*one.marks, *lines.get(one.y.title, ())]) for one in stacked]
         else:
-            stacked = panels
+            stacked = plots
     return _time_line(stacked, steadiness) if stacked else None
 
 
-def _time_line(panels: Sequence[TimePanel], steadiness: Stability | None) -> TimeLine:
-    marks = _marks(steadiness) if steadiness else {}
+def _time_line(plots: Sequence[Plot], steadiness: Stability | None) -> TimeLine:
     title, hover_title = _SECONDS_OF_THE_RUN
-    return TimeLine(_stacked(panels, title, hover_title, from_zero=True, **marks), height(len(panels)))
+    names = _names(plots)
+    if steadiness:
+        first, *others = plots
+        plots = [Plot(first.y, [*first.marks, *_marks(steadiness)]), *others]
+    x_axis = Axis(title, from_zero=True, has_grid=False, hover_title=hover_title)
+    return TimeLine(Figure(x_axis, plots, names=names, says_all=True), height(len(plots)))
 
 
-def _marks(steadiness: Stability) -> dict[str, Any]:
-    """Shades over stalls and warm-up through all parts, and the limit of stalls in the uppermost."""
+def _names(plots: Sequence[Plot]) -> Literal["above", ""]:
+    """Name the lines where there are several in one part: the axis of another names its only one."""
+    return "above" if any(len(plot.marks) > 1 for plot in plots) else ""
+
+
+def _marks(steadiness: Stability) -> Iterator[Mark]:
+    """Shade stalls and warm-up through all parts, and draw the limit of stalls in the uppermost."""
     worst = sorted(steadiness.stalls, key=lambda stall: -stall.seconds)[:_MAX_SHADED]
-    shapes = [_shade(stall.start, stall.end, "worse-2") for stall in worst]
-    annotations = []
+    for stall in worst:
+        yield Span((stall.start, stall.end), token("worse-2"), 0.45, has_edges=True)
     if steadiness.warmup_s:
-        shapes.append(_shade(0, steadiness.warmup_s, "same"))
-        corner = {"x": 0, "y": 0, "yref": "y domain", "xanchor": "left", "yanchor": "bottom", "xshift": 4}
-        font = {"size": 11, "color": token("ink-2")}
-        annotations.append({"text": "warm-up", **corner, "showarrow": False, "font": font})
-    return {"shapes": [*shapes, _level(steadiness.limit, "ink-2", "dot")], "annotations": annotations}
+        yield Span((0, steadiness.warmup_s), token("same"), 0.45, has_edges=True)
+        yield Label(0, "warm-up", where="bottom", side="right")
+    yield Level(steadiness.limit, colour=token("ink-2"), width=1, dash="dot")
 
 
-def _level(y: float, colour: str, dash: str) -> dict[str, Any]:
-    line = {"color": token(colour), "width": 1, "dash": dash}
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
-
-
-def _shade(start: float, end: float, colour: str) -> dict[str, Any]:
-    """Shade some seconds; the border is seen even where they are narrower than a pixel."""
-    place = {"x0": start, "x1": end, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-    line = {"color": token(colour), "width": 1}
-    return {"type": "rect", **place, "fillcolor": token(colour), "opacity": 0.45, "line": line}
-
-
-def height(panels: int) -> int:
+def height(plots: int) -> int:
     most = max(_HEIGHTS)
-    return _HEIGHTS.get(panels) or _HEIGHTS[most] + (panels - most) * _HEIGHT_OF_ONE_MORE
+    return _HEIGHTS.get(plots) or _HEIGHTS[most] + (plots - most) * _HEIGHT_OF_ONE_MORE
 
 
 def over_time(samples: IntervalSamples) -> TimeLine | None:
@@ -167,14 +150,12 @@ def over_time(samples: IntervalSamples) -> TimeLine | None:
     without telling the time has the numbers of its readings along its axis.
     """
     along = next((name for name in _ALONG_A_TOOL if name in samples.columns), None)
-    panels = _of_a_tool(samples) if along else []
-    if along is None or not panels:
+    plots = _of_a_tool(samples) if along else []
+    if along is None or not plots:
         return None
-    rows = len(panels[0].lines[0]["x"])
-    figure = _stacked(
-        panels, *_ALONG_A_TOOL[along], from_zero=along == TIME, each=along == _READING, rows=rows
-    )
-    return TimeLine(figure, height(len(panels)))
+    x_axis = _x_axis(*_ALONG_A_TOOL[along], _column(samples, along) if along == _READING else ())
+    x_axis = replace(x_axis, from_zero=along == TIME)
+    return TimeLine(Figure(x_axis, plots, names=_names(plots), says_all=True), height(len(plots)))
 
 
 def of_the_machine(samples: IntervalSamples) -> TimeLine | None:
@@ -185,11 +166,19 @@ def of_the_machine(samples: IntervalSamples) -> TimeLine | None:
     along = next((name for name in _ALONG_THE_MACHINE if name in samples.columns), None)
     if along is None:
         return None
-    panels = _of_the_machine([MachineSamples(samples, step_s=1.0 if along == SAMPLE else None)])
-    if not panels:
+    source = MachineSamples(samples, step_s=1.0 if along == SAMPLE else None)
+    plots = _of_the_machine([source])
+    if not plots:
         return None
-    figure = _stacked(panels, *_ALONG_THE_MACHINE[along], each=True, rows=len(samples.rows), legend=True)
-    return TimeLine(figure, height(len(panels)))
+    x_axis = _x_axis(*_ALONG_THE_MACHINE[along], source.along())
+    return TimeLine(Figure(x_axis, plots, names="above", says_all=True), height(len(plots)))
+
+
+def _x_axis(title: str, hover_title: str, places: Cells) -> Axis:
+    """Return the axis along samples; each of few ``places`` has a tick."""
+    has_few = len(places) <= _MAX_TICKS_OF_EACH
+    ticks = [(at, f"{at:g}") for at in places if at is not None] if has_few else []
+    return Axis(title, ticks=ticks, has_grid=False, hover_title=hover_title)
 
 
 def _of_a_tool(
@@ -199,7 +188,7 @@ def _of_a_tool(
     colour: int | None = None,
     most: int = _MAX_POINTS,
     single: bool = False,
-) -> list[TimePanel]:
+) -> list[Plot]:
     """Draw throughput, response times, and errors where there were any.
 
     With a ``name`` and a ``colour`` all lines have these; ``single`` keeps one line of each part, no errors.
@@ -217,7 +206,7 @@ def _of_a_tool(
     x = [row[samples.columns.index(along)] for row in rows]
     shades = {metric: number if colour is None else colour for number, metric in enumerate(at)}
     return [
-        TimePanel(
+        Plot(
             _metric_axis(part[0]),
             [
                 _line(
@@ -258,18 +247,17 @@ def _column(samples: IntervalSamples, name: str) -> list[float | None]:
     return [row[at] for row in samples.rows]
 
 
-def _metric_axis(metric: str) -> dict[str, Any]:
+def _metric_axis(metric: str) -> Axis:
     known = _known(metric)
-    axis = common.metric_axis(known.metric, known.unit, known.direction)
     unit = numbers.unit_words(known.metric, known.unit)
     name = numbers.short_metric_name(known.metric).removeprefix("response time ")
-    axis["title"]["text"] = _low_title(f"{name}{f' ({unit})' if unit else ''}", known)
-    return {**axis, "nticks": 5}
+    title = _low_title(f"{name}{f' ({unit})' if unit else ''}", known)
+    return Axis(title, from_zero=True, max_ticks=5)
 
 
 def _low_title(what: str, known: Reading) -> str:
     """Put the direction on a line of its own: a part is half as high as other charts."""
-    return f"{what}<br>{numbers.direction_words(known.direction)}"
+    return f"{what}\n{numbers.direction_words(known.direction)}"
 
 
 def _known(metric: str) -> Reading:
@@ -288,9 +276,9 @@ _PARTS: Final = {
 }
 
 
-def _of_the_machine(beside: Sequence[MachineSamples], *, first_colour: int = 0) -> list[TimePanel]:
+def _of_the_machine(beside: Sequence[MachineSamples], *, first_colour: int = 0) -> list[Plot]:
     """Draw each part from the first source that has it."""
-    panels: list[TimePanel] = []
+    plots: list[Plot] = []
     colour = first_colour
     for part, wanted in _PARTS.items():
         sources = ((one, _sampled_of(wanted, one.samples)) for one in beside)
@@ -301,8 +289,8 @@ def _of_the_machine(beside: Sequence[MachineSamples], *, first_colour: int = 0) 
         lines = [_machine_line(one, metric, colour + number) for number, metric in enumerate(metrics)]
         colour += len(lines)
         title = _low_title(part, _known(metrics[0]))
-        panels.append(TimePanel(common.axis(title, rangemode="tozero", nticks=4), lines))
-    return panels
+        plots.append(Plot(Axis(title, from_zero=True, max_ticks=4), lines))
+    return plots
 
 
 def _sampled_of(wanted: Iterable[str], samples: IntervalSamples) -> list[str]:
@@ -311,7 +299,7 @@ def _sampled_of(wanted: Iterable[str], samples: IntervalSamples) -> list[str]:
     return [metric for metric in sampled if metric != "cpu_steal" or any(_column(samples, metric))]
 
 
-def _machine_line(beside: MachineSamples, metric: str, colour: int) -> dict[str, Any]:
+def _machine_line(beside: MachineSamples, metric: str, colour: int) -> Line:
     """Draw one metric of the machine; very many samples are thinned to the extremes of this line."""
     along, values = beside.along(), _column(beside.samples, metric)
     kept = thinned([value or 0 for value in values], _MAX_POINTS_OF_THE_MACHINE)
@@ -328,93 +316,39 @@ def _line(
     name: str,
     width: float = 2,
     is_named: bool = True,
-) -> dict[str, Any]:
+) -> Line:
     """Draw a line; it is not ``is_named`` where another one stands in the legend for it."""
-    shade = common.unordered_colour(colour)
     unit = numbers.unit_words(metric, _known(metric).unit)
-    return common.line(
+    return Line(
         name,
         x,
         values,
-        colour=shade,
+        unordered_colour(colour),
+        width=width,
+        size=4 if len(values) <= _MAX_MARKERS else 0,
         hover=[" ".join(filter(None, [numbers.number(value), unit])) for value in values],
-        mode="lines+markers" if len(values) <= _MAX_MARKERS else "lines",
-        line={"color": shade, "width": width},
-        marker={"color": shade, "size": 4},
-        showlegend=is_named,
+        is_named=is_named,
     )
-
-
-def _stacked(
-    panels: Sequence[TimePanel],
-    title: str,
-    hover_title: str,
-    *,
-    from_zero: bool = False,
-    each: bool = False,
-    rows: int = 0,
-    legend: bool = False,
-    **layout: Any,
-) -> Figure:
-    """Stack panels of the same height from top to bottom; ``each`` of few rows has a tick."""
-    part = (1 - _GAP * (len(panels) - 1)) / len(panels)
-    tops = [1 - number * (part + _GAP) for number in range(len(panels))]
-    data: list[dict[str, Any]] = []
-    axes: dict[str, Any] = {}
-    for number, (panel, top) in enumerate(zip(panels, tops, strict=True)):
-        domain = {"domain": [max(0, top - part), top]} if len(panels) > 1 else {}
-        axes[_axis_name("yaxis", number)] = {**panel.axis, **domain}
-        data += [{**line, "yaxis": _axis_name("y", number)} for line in panel.lines]
-    x_axis = common.axis(
-        title,
-        anchor=_axis_name("y", len(panels) - 1),
-        showgrid=False,
-        unifiedhovertitle={"text": hover_title},
-        **({"rangemode": "tozero"} if from_zero else {}),
-        **({"dtick": 1} if each and rows <= _MAX_TICKS_OF_EACH else {}),
-    )
-    has_legend = legend or any(len(panel.lines) > 1 for panel in panels)
-    return common.figure(
-        data,
-        common.base_layout(
-            hovermode="x unified",
-            hoversubplots="axis",
-            xaxis=x_axis,
-            **axes,
-            **layout,
-            **(common.LEGEND_ABOVE if has_legend else {}),
-        ),
-    )
-
-
-def _axis_name(axis: str, number: int) -> str:
-    return f"{axis}{number + 1}" if number else axis
 
 
 def iterations(samples: IntervalSamples, *, used: UsedUnit, direction: str, score: float) -> Figure:
     """Draw the score of every iteration, fork by fork, beside that of the run, in the ``used`` unit."""
     at = {name: samples.columns.index(name) for name in ("fork", "iteration", "score")}
     rows = [row for row in samples.rows if row[at["score"]] is not None]
-    data = []
-    for number, (fork, found) in enumerate(groupby(rows, key=lambda row: row[at["fork"]])):
-        own = [(row[at["iteration"]], used.of(row[at["score"]] or 0.0)) for row in found]
-        data.append(
-            common.line(
+    names = [f"{row[at['fork']]:g}.{row[at['iteration']]:g}" for row in rows]
+    values = [used.of(row[at["score"]] or 0.0) for row in rows]
+    marks: list[Mark] = []
+    for number, (fork, found) in enumerate(groupby(range(len(rows)), lambda index: rows[index][at["fork"]])):
+        own = list(found)
+        marks.append(
+            Line(
                 f"fork {fork:g}",
-                [f"{fork:g}.{iteration:g}" for iteration, _ in own],
-                [value for _, value in own],
-                colour=common.unordered_colour(number),
-                hover=[f"{numbers.number(value)} {common.plain(used.unit)}" for _, value in own],
+                own,
+                [values[index] for index in own],
+                unordered_colour(number),
+                hover=[f"{numbers.number(values[index])} {used.unit}" for index in own],
             )
         )
-    labels = [label for trace in data for label in trace["x"]]
-    layout = common.base_layout(
-        xaxis={
-            **common.versions_axis(labels),
-            "nticks": 12,
-            "title": common.axis("fork.iteration")["title"],
-        },
-        yaxis=common.metric_axis("score", used.unit, direction),
-        shapes=[_level(score, "ink", "dash")],
-    )
-    return common.figure(data, layout)
+    x_axis = Axis("fork.iteration", "names", names=names, max_ticks=12, has_grid=False)
+    marks.append(Level(score, width=1, dash="dash"))
+    return Figure(x_axis, [Plot(metric_axis("score", used.unit, direction), marks)])

@@ -11,8 +11,8 @@ from django.shortcuts import redirect
 from django.urls import path
 
 from benchdash.accounts.models import Project, Scope
+from benchdash.charts.figure import Figure
 from benchdash.dashboard.charts import latency
-from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.selection import threads_texts
 from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs.details import RunDetails, find_run, run_details

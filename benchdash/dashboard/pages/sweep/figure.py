@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-from benchdash.dashboard.charts import common
+from benchdash.charts.colours import ordered_colours
+from benchdash.charts.figure import Axis, Figure, Plot
+from benchdash.charts.parts import shortened
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import ValueScale, VersionLine, trace_of, value_axis, values
+from benchdash.dashboard.charts.compare import ValueScale, VersionLine, value_axis, values, version_line
 from benchdash.dashboard.compare.panels import (
     CURVE_HEIGHT,
     Panel,
@@ -34,8 +35,7 @@ def thread_lines(rows: Sequence[Row]) -> list[VersionLine]:
     """Return a line for each row, the more threads the stronger."""
     names = [threads_words(row.threads) for row in rows]
     return [
-        VersionLine(name, colour)
-        for name, colour in zip(names, common.ordered_colours(len(names)), strict=True)
+        VersionLine(name, colour) for name, colour in zip(names, ordered_colours(len(names)), strict=True)
     ]
 
 
@@ -51,36 +51,32 @@ def against_values(
 ) -> Figure:
     """``lines`` are those of the values ``swept``, in their order, as the tables of the page name them."""
     at, _ = positions(swept)
-    # A line from one name to the next would tell of values between them.
-    mode = "lines+markers" if are_numbers(swept) else "markers"
-    traces = []
-    for row, line in zip(rows, thread_lines(rows), strict=True):
-        trace = trace_of(line, at, values(row, lines, metric), scale, link, row.unit)
-        labels = [common.plain(one.short_name) for one in lines]
-        trace["mode"] = mode
-        trace["text"] = [f"{label}: {text}" for label, text in zip(labels, trace["text"], strict=True)]
-        traces.append(trace)
-    layout = common.base_layout(
-        lines=len(traces),
-        xaxis=_values_axis(lines, swept, setting),
-        yaxis=value_axis(rows, metric, scale),
-    )
-    return common.figure(traces, layout)
+    labels = [one.short_name for one in lines]
+    drawn = []
+    for row, threads_line in zip(rows, thread_lines(rows), strict=True):
+        line = version_line(threads_line, at, values(row, lines, metric), scale, link, row.unit)
+        drawn.append(
+            replace(
+                line,
+                # A line from one name to the next would tell of values between them.
+                width=line.width if are_numbers(swept) else 0,
+                hover=[f"{label}: {text}" for label, text in zip(labels, line.hover, strict=True)],
+            )
+        )
+    x_axis = _values_axis(lines, swept, setting)
+    return Figure(x_axis, [Plot(value_axis(rows, metric, scale), drawn)], names="ends")
 
 
-def _values_axis(lines: Sequence[VersionLine], swept: Sequence[Value], setting: str) -> dict[str, Any]:
+def _values_axis(lines: Sequence[VersionLine], swept: Sequence[Value], setting: str) -> Axis:
     at, spacing = positions(swept)
-    parts: dict[str, Any] = {"type": "log" if spacing == "log" else "linear"}
-    if spacing == "even":
-        parts["range"] = [-_ASIDE, len(at) - 1 + _ASIDE]
-    return common.axis(
-        common.plain(common.shortened(setting)),
-        tickmode="array",
-        tickvals=at,
-        ticktext=[common.plain(common.shortened(line.name, _MAX_TICK_LENGTH)) for line in lines],
-        showgrid=False,
-        zeroline=False,
-        **parts,
+    return Axis(
+        shortened(setting),
+        "log" if spacing == "log" else "linear",
+        ticks=[
+            (place, shortened(line.name, _MAX_TICK_LENGTH)) for place, line in zip(at, lines, strict=True)
+        ],
+        range=(-_ASIDE, len(at) - 1 + _ASIDE) if spacing == "even" else None,
+        has_grid=False,
     )
 
 

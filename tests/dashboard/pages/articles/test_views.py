@@ -55,7 +55,7 @@ def bars(answer):
     return {
         title: dict(
             zip(
-                figure["data"][0]["customdata"],
+                figure["layout"]["yaxis"]["ticktext"],
                 [round(value, 1) for value in figure["data"][0]["x"]],
                 strict=True,
             )

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import plotly.graph_objects as go
 import pytest
 
+from benchdash.charts.plotly import plotly
 from benchdash.dashboard.pages.history.figure import (
     Shared,
     clipped_words,
@@ -81,9 +82,14 @@ def drawn(*lines, names=None, against="versions", relative=False, log=False):
     axis = versions_axis(lines) if against == "versions" else None
     look = HistoryLook(axis, log=log, bases=first_values(*lines) if relative else None)
     names = names or [f"line {n}" for n, _ in enumerate(lines)]
-    figure = history_figure(lines, names, look, "/runs/{}/".format, flags_of(lines, look))
-    go.Figure(figure)
-    return figure
+    return written(history_figure(lines, names, look, "/runs/{}/".format, flags_of(lines, look)))
+
+
+def written(figure):
+    """The figure for Plotly, held against what that knows."""
+    made = plotly(figure)
+    go.Figure(made)
+    return made
 
 
 def first_values(*lines):
@@ -164,8 +170,9 @@ def test_a_band_has_gaps_where_there_are_no_intervals():
 
 
 def test_a_log_axis_has_no_interval_below_zero():
-    line = HistoryLine(make_series(), [make_point(1, 5, low=-1, high=11)])
-    assert drawn(line, log=True)["data"][0]["error_y"]["arrayminus"] == [None]
+    line = HistoryLine(make_series(), [make_point(1, 5, low=-1, high=9)])
+    assert "error_y" in drawn(line)["data"][0]
+    assert "error_y" not in drawn(line, log=True)["data"][0]
 
 
 def test_thousands_of_points_are_thinned_without_losing_extremes_or_changes():
@@ -352,8 +359,7 @@ def test_small_charts_in_per_cent_share_one_vertical_axis():
     look = HistoryLook(versions_axis(lines), bases=first_values(*lines))
     shared = shared_axes(panels, look)
     assert shared.y == pytest.approx((87.6, 122.4))
-    figure = small_figure(panels[0], ["one"], look, shared)
-    go.Figure(figure)
+    figure = written(small_figure(panels[0], ["one"], look, shared))
     assert figure["layout"]["yaxis"]["range"] == list(shared.y)
     assert figure["data"][0]["x"] == [0, 1]
     assert figure["layout"]["xaxis"]["ticktext"] == ["10.6.1", "10.6.2"]
@@ -363,8 +369,7 @@ def test_a_value_beyond_the_axis_is_marked_at_its_edge_and_said_beside_the_chart
     line = make_line([100, 90, 1200, 100])
     look = HistoryLook(versions_axis([line]), bases=first_values(line))
     shared = shared_axes([[line]], look)
-    figure = small_figure([line], ["one"], look, shared)
-    go.Figure(figure)
+    figure = written(small_figure([line], ["one"], look, shared))
     edge = figure["data"][-1]
     assert (edge["x"], edge["y"], edge["marker"]["symbol"]) == ([2], [shared.y[1]], "triangle-up-open")
     assert edge["text"] == ["10.6.3<br>1,200, above it"]
@@ -375,7 +380,7 @@ def test_where_all_values_are_within_the_axis_nothing_is_marked():
     line = make_line([100, 90])
     look = HistoryLook(versions_axis([line]), bases=first_values(line))
     shared = shared_axes([[line]], look)
-    assert len(small_figure([line], ["one"], look, shared)["data"]) == 1
+    assert len(written(small_figure([line], ["one"], look, shared))["data"]) == 1
     assert clipped_words([line], look, shared) == ""
 
 
@@ -392,14 +397,13 @@ def test_small_charts_against_time_share_it():
     look = HistoryLook(None)
     shared = shared_axes(panels, look)
     assert shared.times == (START + timedelta(days=1), START + timedelta(days=3))
-    figure = small_figure(panels[0], ["one"], look, shared)
-    go.Figure(figure)
+    figure = written(small_figure(panels[0], ["one"], look, shared))
     assert figure["layout"]["xaxis"]["range"] == ["2026-03-03T03:02:24", "2026-03-05T04:57:36"]
 
 
 def test_a_small_chart_carries_few_points_however_long_its_history():
     line = make_line([float(n % 7 + 1) for n in range(5000)])
-    figure = small_figure([line], ["one"], HistoryLook(versions_axis([line])), Shared())
+    figure = written(small_figure([line], ["one"], HistoryLook(versions_axis([line])), Shared()))
     assert len(figure["data"][0]["x"]) <= 150
 
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from benchdash.accounts.access import Viewer
+from benchdash.charts.plotly import plotly
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.annotations import annotate
 from benchdash.results.corrections import exclude_run
@@ -98,9 +99,9 @@ def test_one_series_is_a_chart_and_a_table_that_says_the_same(client):
     series = make_series([100.0, 90.0, [80.0, 82.0]], project=project)
     answer = shown(client, project, series=series.pk)
     (chart,) = answer.context["charts"]
-    go.Figure(chart.figure)
+    go.Figure(plotly(chart.figure))
     assert chart.title == "oltp_read_only, 4 threads, transactions per second, MariaDB 10.6, box"
-    assert chart.figure["data"][0]["y"] == [100, 90, 81]
+    assert plotly(chart.figure)["data"][0]["y"] == [100, 90, 81]
     assert [row.point.value for row in chart.rows] == [81, 90, 100]
     runs = Run.objects.filter(version__version="10.6.3").order_by("-started_at")
     assert f'href="{reverse("dashboard:run", args=[project.slug, runs[0].pk])}">10.6.3</a>' in text_of(answer)
@@ -113,7 +114,7 @@ def test_a_change_is_a_flag_on_the_chart_with_its_number_in_list_table_csv_and_a
     change_point = make_change_point(series, 2)
     answer = shown(client, project, series=series.pk)
     incident = reverse("dashboard:incident", args=[project.slug, change_point.incident_id])
-    flag, change = answer.context["charts"][0].figure["layout"]["annotations"]
+    flag, change = plotly(answer.context["charts"][0].figure)["layout"]["annotations"]
     assert flag["text"] == '<a href="#flag-1" target="_self">1 ▼</a>'
     assert change["text"] == "−20.0\u00a0%"
     text = text_of(answer)
@@ -168,7 +169,7 @@ def test_a_switched_setting_stands_in_chart_and_table(client):
     ]
     make_runs(records, project=project)
     answer = shown(client, project)
-    marks = answer.context["charts"][0].figure["data"][-1]
+    marks = plotly(answer.context["charts"][0].figure)["data"][-1]
     assert marks["text"] == ["<b>1: settings changed</b><br>performance_schema: OFF → ON"]
     assert '<span class="mono">performance_schema: OFF → ON</span>' in text_of(answer)
 
@@ -184,7 +185,7 @@ def test_up_to_six_series_share_a_chart_and_more_are_small_ones(client):
     small = answer.context["small_charts"]
     assert [chart.title for chart in small] == ["1 thread", *(f"{number} threads" for number in range(2, 8))]
     for chart in small:
-        go.Figure(chart.figure)
+        go.Figure(plotly(chart.figure))
     assert text_of(answer).count('<tr><th scope="row">') == 7
     (large,) = shown_at(client, small[2].url).context["charts"]
     assert [line.name for line in large.lines] == ["MariaDB 10.6"]
@@ -288,7 +289,7 @@ def test_release_lines_share_a_chart_however_many(client):
     make_runs([make_record(version=f"10.{minor}.1") for minor in range(2, 12)], project=project)
     (chart,) = shown(client, project).context["charts"]
     assert [line.name for line in chart.lines] == [f"10.{minor}" for minor in range(2, 12)]
-    assert chart.figure["layout"]["xaxis"]["categoryarray"][-2:] == ["10.10.1", "10.11.1"]
+    assert plotly(chart.figure)["layout"]["xaxis"]["categoryarray"][-2:] == ["10.10.1", "10.11.1"]
 
 
 def test_each_metric_has_a_chart_of_its_own_with_its_newest_groups(client):
@@ -312,15 +313,15 @@ def test_versions_of_two_products_have_an_axis_each_and_share_that_of_time(clien
     make_series([100.0, 90.0], project=project, product="MySQL")
     assert len(shown(client, project, hardware="box").context["charts"]) == 2
     (chart,) = shown(client, project, hardware="box", x="time").context["charts"]
-    assert chart.figure["layout"]["xaxis"]["type"] == "date"
+    assert plotly(chart.figure)["layout"]["xaxis"]["type"] == "date"
 
 
 def test_the_address_says_how_to_draw(client):
     project = make_project(public=True)
     make_series([200.0, 200.0, 100.0], project=project)
     (chart,) = shown(client, project, scale="log", relative="1").context["charts"]
-    assert chart.figure["layout"]["yaxis"]["type"] == "log"
-    assert chart.figure["data"][0]["y"] == [100, 100, 50]
+    assert plotly(chart.figure)["layout"]["yaxis"]["type"] == "log"
+    assert plotly(chart.figure)["data"][0]["y"] == [100, 100, 50]
     answer = shown(client, project, x="time")
     sides = {side.label: side for switch in answer.context["switches"] for side in switch.links}
     assert sides["time"].is_current
@@ -333,10 +334,10 @@ def test_lines_far_apart_are_relative_unless_it_is_wished_otherwise(client):
     make_series([1000.0, 1000.0, 900.0], project=project, workload="fast")
     make_series([10.0, 11.0, 11.0], project=project, workload="slow")
     (chart,) = shown(client, project).context["charts"]
-    assert chart.figure["data"][0]["y"] == [100, 100, 90]
+    assert plotly(chart.figure)["data"][0]["y"] == [100, 100, 90]
     assert "90.0\u00a0%" in text_of(shown(client, project))
     (chart,) = shown(client, project, relative="0").context["charts"]
-    assert chart.figure["data"][0]["y"] == [1000, 1000, 900]
+    assert plotly(chart.figure)["data"][0]["y"] == [1000, 1000, 900]
 
 
 def test_relative_to_the_median_of_the_first_level_a_first_outlier_moves_nothing(client):
@@ -344,8 +345,10 @@ def test_relative_to_the_median_of_the_first_level_a_first_outlier_moves_nothing
     series = make_series([50.0, 100.0, 100.0, 100.0, 80.0, 80.0], project=project)
     make_change_point(series, 4)
     (chart,) = shown(client, project, series=series.pk, relative="1").context["charts"]
-    assert chart.figure["data"][0]["y"] == [50, 100, 100, 100, 80, 80]
-    assert chart.figure["layout"]["yaxis"]["title"]["text"] == "% of the first level, higher is better"
+    assert plotly(chart.figure)["data"][0]["y"] == [50, 100, 100, 100, 80, 80]
+    assert (
+        plotly(chart.figure)["layout"]["yaxis"]["title"]["text"] == "% of the first level, higher is better"
+    )
 
 
 def test_beside_its_own_change_a_series_says_the_headline_of_its_incident(client):
@@ -362,7 +365,7 @@ def test_release_lines_are_relative_to_the_oldest_one(client):
     for version, tps in (("10.6.1", 100.0), ("11.4.1", 80.0)):
         make_run(tps, project=project, version=version)
     (chart,) = shown(client, project, relative="1").context["charts"]
-    joined, *lines = chart.figure["data"]
+    joined, *lines = plotly(chart.figure)["data"]
     assert [trace["y"] for trace in lines] == [[100], [80]]
     # One version each: they are joined, or nothing would say which comes after which.
     assert (joined["x"], joined["y"]) == (["10.6.1", "11.4.1"], [100, 80])
@@ -372,9 +375,9 @@ def test_response_times_over_more_than_a_decade_are_drawn_by_their_logs(client):
     project = make_project(public=True)
     make_series([1.0, 20.0], project=project, metric="latency_p95")
     (chart,) = shown(client, project).context["charts"]
-    assert chart.figure["layout"]["yaxis"]["type"] == "log"
+    assert plotly(chart.figure)["layout"]["yaxis"]["type"] == "log"
     (chart,) = shown(client, project, scale="linear").context["charts"]
-    assert chart.figure["layout"]["yaxis"]["type"] == "linear"
+    assert plotly(chart.figure)["layout"]["yaxis"]["type"] == "linear"
 
 
 def test_excluded_runs_are_hollow_and_their_reasons_for_members(client):
@@ -383,7 +386,7 @@ def test_excluded_runs_are_hollow_and_their_reasons_for_members(client):
     wrong = Run.objects.get(version__version="10.6.2")
     exclude_run(wrong, by=Viewer(), reason="somebody compiled beside it")
     answer = shown(client, project)
-    assert answer.context["charts"][0].figure["data"][1]["marker"]["symbol"] == "circle-open"
+    assert plotly(answer.context["charts"][0].figure)["data"][1]["marker"]["symbol"] == "circle-open"
     assert "excluded</span>" in text_of(answer)
     assert "somebody compiled" not in text_of(answer)
     client.force_login(make_user(member_of=project))
@@ -441,7 +444,7 @@ def test_names_from_files_are_escaped_in_page_and_figure(client):
     make_run(project=project, workload="other")
     answer = shown(client, project)
     assert "<img src=x>" not in text_of(answer)
-    assert answer.context["charts"][0].figure["data"][0]["name"] == "&lt;img src=x&gt;"
+    assert plotly(answer.context["charts"][0].figure)["data"][0]["name"] == "&lt;img src=x&gt;"
 
 
 # --- statements ---------------------------------------------------------------------------------------------
@@ -481,12 +484,12 @@ def test_nights_are_shown_relative_to_the_control_of_their_sessions(client):
     series = make_beside_a_control([100.0, 50.0, 102.0, 120.0], [10.0, 5.0, 10.0, None], project=project)
     answer = shown(client, project, series=series.pk)
     assert ">relative to the control</a>" in text_of(answer)
-    assert answer.context["charts"][0].figure["data"][0]["y"] == [100, 50, 102, 120]
+    assert plotly(answer.context["charts"][0].figure)["data"][0]["y"] == [100, 50, 102, 120]
     answer = shown(client, project, series=series.pk, control="1")
     (chart,) = answer.context["charts"]
-    go.Figure(chart.figure)
-    assert chart.figure["data"][0]["y"] == [100, 100, 102, None]
-    assert "relative to control" in chart.figure["layout"]["yaxis"]["title"]["text"]
+    go.Figure(plotly(chart.figure))
+    assert plotly(chart.figure)["data"][0]["y"] == [100, 100, 102, None]
+    assert "relative to control" in plotly(chart.figure)["layout"]["yaxis"]["title"]["text"]
     assert [row.point.value for row in chart.rows] == [102, 100, 100]
     assert "1 of 4 points have no control in their sessions" in " ".join(text_of(answer).split())
     table = csv.DictReader(io.StringIO(client.get(chart.csv_url).content.decode("utf-8-sig")))
@@ -502,7 +505,9 @@ def test_small_charts_are_relative_to_the_control_too(client):
     for threads in range(1, 10):
         make_beside_a_control([100.0, 50.0], [10.0, 5.0], project=project, threads=threads)
     answer = shown(client, project, build="none", control="1", relative="0", charts="small")
-    assert {tuple(one.figure["data"][0]["y"]) for one in answer.context["small_charts"]} == {(75.0, 75.0)}
+    assert {tuple(plotly(one.figure)["data"][0]["y"]) for one in answer.context["small_charts"]} == {
+        (75.0, 75.0)
+    }
 
 
 def test_without_a_control_there_is_no_such_switch(client):
@@ -510,7 +515,7 @@ def test_without_a_control_there_is_no_such_switch(client):
     series = make_nights([100.0, 90.0], project=project)
     answer = shown(client, project, series=series.pk, control="1")
     assert "to the control" not in text_of(answer)
-    assert answer.context["charts"][0].figure["data"][0]["y"] == [100, 90]
+    assert plotly(answer.context["charts"][0].figure)["data"][0]["y"] == [100, 90]
 
 
 def test_a_line_without_a_control_beside_one_that_has_one_stays_as_it_was_measured(client):

@@ -13,7 +13,8 @@ from playwright.sync_api import expect
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Role
 from benchdash.alerts.models import Alert
-from benchdash.dashboard.pages.incidents.figure import change_figure, shared_range
+from benchdash.charts.changes import change_figure, shared_range
+from benchdash.charts.plotly import plotly
 from benchdash.regressions.headlines import day
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence
@@ -688,7 +689,7 @@ def charted(series):
     change_point = ChangePoint.objects.get(series=series)
     points, index = around(histories([series.pk])[series.pk], change_point)
     y_range = shared_range([(points, change_point)])
-    return change_figure(points, index, change_point, y_range=y_range)
+    return plotly(change_figure(points, index, change_point, y_range=y_range))
 
 
 def test_a_chart_is_in_per_cent_of_the_level_before_with_the_change_marked(project):

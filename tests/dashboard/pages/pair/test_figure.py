@@ -2,13 +2,14 @@
 
 import plotly.graph_objects as go
 
+from benchdash.charts.plotly import plotly
 from benchdash.dashboard.pages.pair.figure import PairChange, changes, height
 from benchdash.regressions.detection.compare import Comparison
 
 
 def figure(*comparisons):
     rows = [PairChange(f"w{number}", one, "tps", f"/{number}") for number, one in enumerate(comparisons)]
-    made = changes(rows, title="change of tps")
+    made = plotly(changes(rows, title="change of tps"))
     go.Figure(made)
     return made
 
@@ -19,7 +20,7 @@ def test_a_change_stands_at_its_per_cent_with_its_interval():
     assert [round(x, 6) for x in intervals["x"][:2]] == [-15.0, -5.0]
     assert (intervals["x"][2:], intervals["y"]) == ([None], [0, 0, None])
     assert trace["text"] == [
-        "−10.0\N{NO-BREAK SPACE}% (−15.0\N{NO-BREAK SPACE}% to −5.0\N{NO-BREAK SPACE}%), slower"
+        "w0<br>−10.0\N{NO-BREAK SPACE}% (−15.0\N{NO-BREAK SPACE}% to −5.0\N{NO-BREAK SPACE}%), slower"
     ]
     assert trace["meta"]["links"] == ["/0"]
 
@@ -41,9 +42,8 @@ def test_a_verdict_has_a_shape_and_not_only_a_colour():
 
 
 def test_rows_stand_from_top_to_bottom_and_names_are_no_markup():
-    made = changes(
-        [PairChange("<b>ro</b>", Comparison(1.1), "tps"), PairChange("rw", Comparison(1.2), "tps")], title=""
-    )
+    rows = [PairChange("<b>ro</b>", Comparison(1.1), "tps"), PairChange("rw", Comparison(1.2), "tps")]
+    made = plotly(changes(rows, title=""))
     assert made["layout"]["yaxis"]["ticktext"] == ["&lt;b&gt;ro&lt;/b&gt;", "rw"]
     assert made["layout"]["yaxis"]["range"] == [1.5, -0.5]
     assert height(10) > height(3) > height(2) == height(1)

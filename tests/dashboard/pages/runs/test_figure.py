@@ -3,6 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
+from benchdash.charts.plotly import plotly
 from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs.figure import MachineSamples
 from benchdash.results.models import IntervalSamples
@@ -16,7 +17,7 @@ def samples(columns, rows):
 
 def drawn(draw, *parts, **options):
     """The figure, held against what Plotly knows."""
-    figure = draw(*parts, **options).figure
+    figure = plotly(draw(*parts, **options).figure)
     go.Figure(figure)
     return figure
 
@@ -114,7 +115,7 @@ def test_readings_of_a_counter_are_drawn_by_their_numbers():
     )
     assert figure["data"][0]["x"] == [1.0, 2.0, 3.0]
     axis = figure["layout"]["xaxis"]
-    assert (axis["title"]["text"], axis["dtick"]) == ("reading of the counter", 1)
+    assert (axis["title"]["text"], axis["ticktext"]) == ("reading of the counter", ["1", "2", "3"])
 
 
 def test_what_a_test_does_not_do_is_not_its_throughput():
@@ -299,12 +300,13 @@ def test_more_parts_are_higher(panels, height):
 
 def test_iterations_are_drawn_fork_by_fork_beside_the_score():
     rows = [[1.0, 1.0, 50.0], [1.0, 2.0, 52.0], [2.0, 1.0, 70.0]]
-    figure = timeline.iterations(
+    made = timeline.iterations(
         samples(["fork", "iteration", "score"], rows),
         used=UsedUnit("us/op", 0.001),
         direction="lower",
         score=0.0573,
     )
+    figure = plotly(made)
     go.Figure(figure)
     assert [trace["name"] for trace in figure["data"]] == ["fork 1", "fork 2"]
     assert figure["data"][0]["x"] == ["1.1", "1.2"]

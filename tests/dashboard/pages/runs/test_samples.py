@@ -9,6 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from benchdash.accounts.access import NOBODY
+from benchdash.charts.plotly import plotly
 from benchdash.results.models import Run, Series
 from benchdash.results.points import history
 from benchdash.results.records import SampleTable
@@ -64,7 +65,7 @@ def test_stalls_are_counted_and_listed(client):
     assert "<strong>2 stalls</strong> in 12.0 s, 3.00 s altogether" in text
     assert "50.0 % of its median of 100.0 (tps)" in text
     assert 'id="stalls-table"' in text
-    assert len(charts_of(answer)["sysbench"].figure["layout"]["shapes"]) == 3
+    assert len(plotly(charts_of(answer)["sysbench"].figure)["layout"]["shapes"]) == 3
 
 
 def test_readings_that_follow_from_the_intervals_say_so(client):
@@ -107,8 +108,8 @@ def test_of_very_many_stalls_the_longest_are_listed_in_their_order(client):
 def test_what_the_machine_did_is_drawn_below_on_the_time_of_the_run(client):
     answer = page_of(client, a_run(make_project(public=True), printed(), sampled()))
     charts = charts_of(answer)
-    go.Figure(charts["sysbench"].figure)
-    names = [line["name"] for line in charts["sysbench"].figure["data"]]
+    go.Figure(plotly(charts["sysbench"].figure))
+    names = [line["name"] for line in plotly(charts["sysbench"].figure)["data"]]
     assert names == ["tps", "response time p95", "CPU, user", "context switches per second"]
     assert (charts["vmstat"].figure, charts["vmstat"].total) == (None, 12)
     assert charts["sysbench"].height == 580
@@ -117,14 +118,14 @@ def test_what_the_machine_did_is_drawn_below_on_the_time_of_the_run(client):
 
 def test_samples_with_times_keep_them(client):
     answer = page_of(client, a_run(make_project(public=True), printed(), sampled(5, timed=True)))
-    assert charts_of(answer)["sysbench"].figure["data"][2]["x"] == [1, 2, 3, 4, 5]
+    assert plotly(charts_of(answer)["sysbench"].figure)["data"][2]["x"] == [1, 2, 3, 4, 5]
     assert "the times of its samples are counted from its own start" in text_of(answer)
 
 
 def test_samples_on_the_time_of_the_run_stand_there(client):
     table = SampleTable("vmstat", ("run_s", "cpu_user"), ((-1.0, 9.0), (0.0, 50.0), (1.0, 51.0)))
     answer = page_of(client, a_run(make_project(public=True), printed(), table))
-    assert charts_of(answer)["sysbench"].figure["data"][2]["x"] == [-1, 0, 1]
+    assert plotly(charts_of(answer)["sysbench"].figure)["data"][2]["x"] == [-1, 0, 1]
     assert "vmstat stands at the times of day that it printed." in text_of(answer)
 
 
@@ -132,15 +133,15 @@ def test_samples_that_cannot_be_laid_on_the_time_of_the_run_have_a_chart_of_thei
     for fields in ({"duration_s": None}, {"duration_s": 18.0}):
         answer = page_of(client, a_run(make_project(public=True), printed(), sampled(), **fields))
         charts = charts_of(answer)
-        assert len(charts["sysbench"].figure["data"]) == 2
-        assert charts["vmstat"].figure["layout"]["xaxis"]["title"]["text"] == "sample"
+        assert len(plotly(charts["sysbench"].figure)["data"]) == 2
+        assert plotly(charts["vmstat"].figure)["layout"]["xaxis"]["title"]["text"] == "sample"
 
 
 def test_of_two_tools_the_one_that_counts_for_the_means_is_drawn(client):
     tables = (printed(), sampled(timed=True), sampled(source="iostat", timed=True))
     answer = page_of(client, a_run(make_project(public=True), *tables))
     assert answer.context["within"].drawn == {"sysbench", "iostat", "vmstat"}
-    assert len(charts_of(answer)["sysbench"].figure["data"]) == 4
+    assert len(plotly(charts_of(answer)["sysbench"].figure)["data"]) == 4
 
 
 def test_all_samples_of_a_source_can_be_taken_away(client):
@@ -195,7 +196,7 @@ def test_another_run_is_laid_over_and_their_steadiness_stands_side_by_side(clien
     run = a_run(project, printed(), sampled())
     other = a_run(project, printed([90.0] * 12), version="10.6.24", started_at=START + timedelta(days=1))
     answer = page_of(client, run, **{"with": other.pk})
-    figure = charts_of(answer)["sysbench"].figure
+    figure = plotly(charts_of(answer)["sysbench"].figure)
     go.Figure(figure)
     assert [line["name"] for line in figure["data"]] == [
         f"run {run.pk}, 10.6.23",

@@ -8,6 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from benchdash.accounts.models import AuditEntry, Role
+from benchdash.charts.plotly import plotly
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import Run
 from benchdash.results.readings import Reading
@@ -258,7 +259,7 @@ def test_what_a_tool_printed_meanwhile_is_drawn(client):
     known, others = ["sysbench", "pgbench", "ycsb", "histogram"], ["read-histogram", "transaction-counter"]
     assert list(drawn) == [*known, *others, "vmstat"]
     for source in known + others:
-        go.Figure(drawn[source])
+        go.Figure(plotly(drawn[source]))
     assert drawn["vmstat"] is None
     assert [chart.height for chart in answer.context["intervals"]] == [400, 320, 400, 320, 320, 320, 320]
     titles = [chart.title.rpartition(", ")[2] for chart in answer.context["intervals"]]
@@ -274,8 +275,8 @@ def test_iterations_of_jmh_are_drawn_in_the_unit_of_the_score(client):
     score = (Reading("score", 60.0, "ns/op", "lower"),)
     run = make_run(project=make_project(public=True), readings=score, samples=tables)
     (chart,) = page_of(client, run).context["intervals"]
-    go.Figure(chart.figure)
-    assert chart.figure["layout"]["yaxis"]["title"]["text"] == "score (ns/op), lower is better"
+    go.Figure(plotly(chart.figure))
+    assert plotly(chart.figure)["layout"]["yaxis"]["title"]["text"] == "score (ns/op), lower is better"
 
 
 def test_the_raw_file_is_for_members(client):

@@ -3,7 +3,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from benchdash.alerts.charts import HEIGHT, WIDTH, picture
+from benchdash.charts.changes import PICTURE_HEIGHT, PICTURE_WIDTH, change_picture
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.surroundings import around
 from benchdash.results.points import history
@@ -19,7 +19,8 @@ def drawn(values, *, before, after, at, **fields):
     points = history(series)
     one = ChangePoint(series=series, run_id=points[at].first_run_id, before=before, after=after)
     one.change = after / before - 1 if before else None
-    return picture(one, *around(points, one))
+    near, index = around(points, one)
+    return change_picture(near, index, one)
 
 
 def image_of(png):
@@ -37,7 +38,7 @@ def has(image, colour):
 def test_a_picture_is_sharp_at_560_points_small_and_the_same_each_time():
     values = [1000.0, 1010.0, 990.0, 1005.0] * 15 + [800.0, 810.0, 795.0] * 5
     one = drawn(values, before=1000.0, after=800.0, at=60)
-    assert image_of(one).size == (2 * WIDTH, 2 * HEIGHT)
+    assert image_of(one).size == (2 * PICTURE_WIDTH, 2 * PICTURE_HEIGHT)
     assert len(one) < MAX_BYTES
     series_again = drawn(values, before=1000.0, after=800.0, at=60, metric="tps")
     assert one == series_again
@@ -62,7 +63,7 @@ def test_a_loss_is_drawn_in_another_colour_than_a_gain():
     ],
 )
 def test_anything_that_can_be_measured_can_be_drawn(values, before, after, at):
-    assert image_of(drawn(values, before=before, after=after, at=at)).width == 2 * WIDTH
+    assert image_of(drawn(values, before=before, after=after, at=at)).width == 2 * PICTURE_WIDTH
 
 
 def test_names_in_other_scripts_do_not_break_a_picture():

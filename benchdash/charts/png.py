@@ -9,7 +9,7 @@ from typing import Final
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from benchdash.pictures.shapes import Area, Dot, Drawing, Line, Place, Text
+from benchdash.charts.shapes import Area, Dot, Drawing, Line, Place, Text
 from benchdash.results import wording
 
 SCALE: Final = 2
@@ -29,8 +29,8 @@ _IN_ASCII: Final = str.maketrans(
         "…": "...",
         "×": "x",
         "→": "->",
-        "▲": "",
-        "▼": "",
+        "▲": "^",
+        "▼": "v",
     }
 )
 

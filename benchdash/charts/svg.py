@@ -7,7 +7,7 @@ from typing import Final
 
 from django.template.loader import render_to_string
 
-from benchdash.pictures.shapes import Area, Dot, Drawing, Line, Place, Shape, Text
+from benchdash.charts.shapes import Area, Dot, Drawing, Line, Place, Shape, Text
 
 # Characters that XML cannot hold, not even as a reference.
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -1,0 +1,1 @@
+"""Charts: one neutral figure, and its writers for Plotly, SVG and PNG."""

@@ -1,0 +1,260 @@
+"""A chart as it is seen: axes, lines, bars and marks, whoever draws it.
+
+Texts are plain, with line breaks; colours are tokens of base.css (see colours.token), so that one figure
+serves light and dark.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import log10
+from typing import Final, Literal
+
+from benchdash.charts.colours import token
+
+Position = float | str
+"""A place along an axis: a number, of names the number of one, of times a time in UTC as text."""
+Scale = Literal["linear", "log", "time", "names"]
+Dash = Literal["solid", "dash", "dot"]
+Tick = tuple[Position, str]
+Interval = tuple[float, float]
+
+MAX_END_LABELS: Final = 6
+"""Beyond this many lines their names stand in a legend."""
+_FLAG_ROWS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """``names`` stand at 0, 1, 2 ...; on a vertical axis from top to bottom.
+
+    ``ticks`` are chosen by who draws, ``max_ticks`` of them, where none are given; ``few_ticks`` are those of
+    a narrow chart. ``suffix`` stands behind numbers, ``hover_title`` above what all lines say at one place.
+    """
+
+    title: str = ""
+    scale: Scale = "linear"
+    names: Sequence[str] = ()
+    ticks: Sequence[Tick] = ()
+    few_ticks: Sequence[Tick] = ()
+    range: tuple[Position, Position] | None = None
+    from_zero: bool = False
+    suffix: str = ""
+    is_signed: bool = False
+    max_ticks: int = 0
+    has_grid: bool = True
+    hover_title: str = ""
+
+    def part(self, at: Position) -> float | None:
+        """Return how far between the ends of its range, 0 and 1, a place lies; None where it has none."""
+        if self.range is None or (place := self._number(at)) is None:
+            return None
+        low, high = map(self._number, self.range)
+        return None if low is None or high is None else (place - low) / ((high - low) or 1)
+
+    def _number(self, at: Position) -> float | None:
+        if isinstance(at, str):
+            time = datetime.fromisoformat(at)
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        if self.scale == "log":
+            return log10(at) if at > 0 else None
+        return at
+
+    def spaced(self, places: Iterable[Position], most: int) -> list[Position]:
+        """Return those of ``places``, the weightiest first, whose labels do not meet, in their order."""
+        parts: dict[Position, float] = {}
+        for place in places:
+            part = self.part(place) or 0.0
+            if all(abs(part - other) >= _TICK_ROOM / most for other in parts.values()):
+                parts[place] = part
+        return sorted(parts, key=parts.__getitem__)
+
+
+# Ticks stand at least this part of their even distance apart.
+_TICK_ROOM: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points joined by lines where ``width`` is not 0; ``size`` and ``symbol`` are those of its points.
+
+    ``colour`` and ``symbol`` may be one for each point. ``errors`` are the intervals of points, ``hover``
+    their words, below ``head`` and above ``foot``, which are the same for all; without it they say nothing.
+    ``links`` are where a click leads, ``times`` when a point was measured. A line without a name, or
+    not ``is_named``, stands in no legend; another one of its ``group`` may stand there for it.
+    """
+
+    name: str
+    x: Sequence[Position | None]
+    y: Sequence[float | None]
+    colour: str | Sequence[str]
+    width: float = 2
+    dash: Dash = "solid"
+    size: float = 6
+    symbol: str | Sequence[str] = "circle"
+    errors: Sequence[Interval | None] = ()
+    hover: Sequence[str] = ()
+    head: str = ""
+    foot: str = ""
+    links: Sequence[str] = ()
+    times: Sequence[str] = ()
+    is_named: bool = True
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars from zero to ``values``; where their axis is logarithmic and has no zero, points.
+
+    ``colours`` are one for each bar, or one for all; the bars ``hollow`` have an outline alone. ``widths``
+    are in the unit of ``at``. ``texts`` stand in the bars. Vertical ones at one name stand side by side.
+    """
+
+    name: str
+    at: Sequence[float]
+    values: Sequence[float | None]
+    colours: str | Sequence[str]
+    hollow: Collection[int] = ()
+    widths: Sequence[float] = ()
+    is_horizontal: bool = False
+    texts: Sequence[str] = ()
+    errors: Sequence[Interval | None] = ()
+    hover: Sequence[str] = ()
+    links: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The ground within these corners; None stands between two areas."""
+
+    x: Sequence[Position | None]
+    y: Sequence[float | None]
+    colour: str
+    opacity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A vertical line through all plots, such as at what others are compared with."""
+
+    x: Position
+    colour: str = token("ink-2")
+    width: float = 1
+    dash: Dash = "dot"
+    is_below: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A line from one place to another, mostly the level of a stretch; without places all along the axis."""
+
+    y: float
+    x: tuple[Position, Position] | None = None
+    y_end: float | None = None
+    colour: str = token("ink")
+    width: float = 2
+    dash: Dash = "solid"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A pale ground through all plots, with edges that are seen however narrow it is."""
+
+    x: tuple[Position, Position]
+    colour: str
+    opacity: float
+    has_edges: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A word at a place: above the plot, or in it at the top or bottom; ``side`` is that of the place."""
+
+    x: Position
+    text: str
+    where: Literal["above", "top", "bottom"] = "above"
+    side: Literal["left", "middle", "right"] = "middle"
+    colour: str = token("ink-2")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A number in a frame above the plot, with ``words`` beside it where there is room.
+
+    ``number`` is that of its row in the list beneath the chart; ``text`` is how it is written.
+    """
+
+    x: Position
+    number: int
+    text: str
+    words: str
+    colour: str
+    is_filled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AxisMarks:
+    """Triangles or diamonds along the horizontal axis; the first line of what each says is its title."""
+
+    name: str
+    x: Sequence[Position]
+    hover: Sequence[str]
+    symbol: Literal["triangle-up", "diamond"]
+    colour: str
+
+
+Mark = Line | Bars | Band | Rule | Level | Span | Label | Flag | AxisMarks
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Marks over one vertical axis. Flags stand in the order of their weight."""
+
+    y: Axis
+    marks: Sequence[Mark]
+
+    @property
+    def named(self) -> list[Line | Bars]:
+        """The lines that a legend names."""
+        drawn = [mark for mark in self.marks if isinstance(mark, Line | Bars)]
+        return [mark for mark in drawn if mark.name and (isinstance(mark, Bars) or mark.is_named)]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Plots from top to bottom over one horizontal axis.
+
+    The names of several lines stand at their ``ends``, of very many in a legend; or always in one ``beside``
+    or ``above`` them; or nowhere. ``says_all``: a hover tells what all lines say at a place. One that
+    ``is_small`` has little room around its plot.
+    """
+
+    x: Axis
+    plots: Sequence[Plot]
+    names: Literal["ends", "beside", "above", ""] = ""
+    says_all: bool = False
+    is_small: bool = False
+
+    @property
+    def marks(self) -> list[Mark]:
+        return [mark for plot in self.plots for mark in plot.marks]
+
+    @property
+    def flags(self) -> list[Flag]:
+        return [mark for mark in self.marks if isinstance(mark, Flag)]
+
+    def flag_rows(self, width: Callable[[Flag], float]) -> Iterator[tuple[Flag, int, bool]]:
+        """Yield the flags that have room, with the row of each above the plot, and whether it reaches left.
+
+        ``width`` is the part of the axis that a flag takes. Weightier ones win.
+        """
+        taken: list[list[Interval]] = [[] for _ in range(_FLAG_ROWS)]
+        for flag in self.flags:
+            part, own = self.x.part(flag.x) or 0.0, width(flag)
+            is_left = part + own > 1
+            start, end = (part - own, part) if is_left else (part, part + own)
+            for row, others in enumerate(taken):
+                if all(end <= other_start or start >= other_end for other_start, other_end in others):
+                    others.append((start, end))
+                    yield flag, row, is_left
+                    break
