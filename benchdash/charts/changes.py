@@ -6,7 +6,18 @@ from typing import Final
 
 from benchdash.charts.colours import token
 from benchdash.charts.drawing import PictureOptions, picture_of
-from benchdash.charts.figure import Axis, Figure, Interval, Label, Level, Line, Mark, Plot, Position, Rule
+from benchdash.charts.figure import (
+    Axis,
+    Figure,
+    Interval,
+    Label,
+    Level,
+    Line,
+    Mark,
+    Plot,
+    Position,
+    VerticalLine,
+)
 from benchdash.charts.parts import day_ticks, hover_text, iso, metric_axis, relative_axis, time_axis
 from benchdash.charts.png import png
 from benchdash.regressions import headlines
@@ -129,7 +140,7 @@ def _marks(x: Sequence[Position], index: int, change_point: ChangePoint, scale: 
     if index < len(x):
         yield Level(after, (x[index], x[-1]), colour=tone)
         is_confirmed = change_point.state == ChangePoint.State.CONFIRMED
-        yield Rule(x[index], tone, dash="solid" if is_confirmed else "dot")
+        yield VerticalLine(x[index], tone, dash="solid" if is_confirmed else "dot")
         # On the side of the lower level there is room at the top.
         words = headlines.change_words(change_point)
         yield Label(x[index], words, "top", "right" if change_point.is_fall else "left", tone)

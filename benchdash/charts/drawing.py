@@ -13,7 +13,7 @@ from benchdash.charts.figure import (
     Band,
     Bars,
     Figure,
-    Flag,
+    FlagMark,
     Interval,
     Label,
     Level,
@@ -21,12 +21,22 @@ from benchdash.charts.figure import (
     Mark,
     Plot,
     Position,
-    Rule,
-    Span,
+    Shade,
+    VerticalLine,
 )
 from benchdash.charts.png import fitting, text_width
-from benchdash.charts.shapes import Anchor, Area, Dot, Drawing, Place, Shape, Text, round_ticks, tick_text
-from benchdash.charts.shapes import Line as Stroke
+from benchdash.charts.shapes import (
+    Anchor,
+    Area,
+    Dot,
+    Drawing,
+    Place,
+    Shape,
+    Stroke,
+    Text,
+    round_ticks,
+    tick_text,
+)
 
 MAX_NAMES: Final = 12
 """Lines that a legend names; how many more there are stands behind them."""
@@ -209,18 +219,18 @@ class _Picture:
             place = (frame.left + frame.right) / 2, frame.bottom + 2 * _ROW - 1
             self._text(place, frame.x.title, _INK_2, anchor="middle")
 
-    def _placed_flags(self, figure: Figure, width: float) -> Iterator[tuple[Flag, int, bool, str]]:
+    def _placed_flags(self, figure: Figure, width: float) -> Iterator[tuple[FlagMark, int, bool, str]]:
         """Yield the flags that have room, with the row, the side and the words of each."""
         words = {flag.number: flag.words if self.options.width >= _NARROW else "" for flag in figure.flags}
 
-        def part(flag: Flag) -> float:
+        def part(flag: FlagMark) -> float:
             texts = filter(None, (flag.text, words[flag.number]))
             return sum(text_width(text, _SMALL) + 8 for text in texts) / width
 
         for flag, row, is_left in figure.flag_rows(part):
             yield flag, row, is_left, words[flag.number]
 
-    def _flags(self, flags: Iterable[tuple[Flag, int, bool, str]], frame: _Frame) -> None:
+    def _flags(self, flags: Iterable[tuple[FlagMark, int, bool, str]], frame: _Frame) -> None:
         """Write the flags above the plot, with the changes beside them where there is room."""
         for flag, row, is_left, words in flags:
             at, y = frame.across(flag.x), frame.top - 6 - row * _FLAG_ROW
@@ -246,12 +256,12 @@ class _Picture:
             case Band():
                 for corners in frame.stretches(mark.x, mark.y):
                     self._area(corners, mark.colour, mark.opacity)
-            case Span():
+            case Shade():
                 if (start := frame.across(mark.x[0])) and (end := frame.across(mark.x[1])):
                     low, high = frame.bottom, frame.top
                     corners = [(start, low), (end, low), (end, high), (start, high)]
                     self._area(corners, mark.colour, mark.opacity)
-            case Rule():
+            case VerticalLine():
                 if at := frame.across(mark.x):
                     dash = _DASH / 2 if mark.dash != "solid" else 0.0
                     self._stroke([(at, frame.bottom), (at, frame.top)], mark.colour, mark.width, dash)
@@ -366,7 +376,7 @@ def _first(colours: str | Sequence[str]) -> str:
 
 def _layer(mark: Mark) -> int:
     """Return grounds first, then lines and bars, and on them what is said of them."""
-    if isinstance(mark, Span) or (isinstance(mark, Rule) and mark.is_below):
+    if isinstance(mark, Shade) or (isinstance(mark, VerticalLine) and mark.is_below):
         return 0
     return 1 if isinstance(mark, Band | Line | Bars) else 2
 

@@ -134,7 +134,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class VerticalLine:
     """A vertical line through all plots, such as at what others are compared with."""
 
     x: Position
@@ -157,7 +157,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Shade:
     """A pale ground through all plots, with edges that are seen however narrow it is."""
 
     x: tuple[Position, Position]
@@ -178,7 +178,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class FlagMark:
     """A number in a frame above the plot, with ``words`` beside it where there is room.
 
     ``number`` is that of its row in the list beneath the chart; ``text`` is how it is written.
@@ -203,7 +203,7 @@ class AxisMarks:
     colour: str
 
 
-Mark = Line | Bars | Band | Rule | Level | Span | Label | Flag | AxisMarks
+Mark = Line | Bars | Band | VerticalLine | Level | Shade | Label | FlagMark | AxisMarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +240,10 @@ class Figure:
         return [mark for plot in self.plots for mark in plot.marks]
 
     @property
-    def flags(self) -> list[Flag]:
-        return [mark for mark in self.marks if isinstance(mark, Flag)]
+    def flags(self) -> list[FlagMark]:
+        return [mark for mark in self.marks if isinstance(mark, FlagMark)]
 
-    def flag_rows(self, width: Callable[[Flag], float]) -> Iterator[tuple[Flag, int, bool]]:
+    def flag_rows(self, width: Callable[[FlagMark], float]) -> Iterator[tuple[FlagMark, int, bool]]:
         """Yield the flags that have room, with the row of each above the plot, and whether it reaches left.
 
         ``width`` is the part of the axis that a flag takes. Weightier ones win.

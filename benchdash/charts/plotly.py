@@ -24,9 +24,9 @@ from benchdash.charts.figure import (
     Level,
     Line,
     Plot,
-    Rule,
-    Span,
+    Shade,
     Tick,
+    VerticalLine,
 )
 
 Json = dict[str, Any]
@@ -62,7 +62,7 @@ def plotly(figure: Figure, *, with_links: bool = True) -> Json:
                     data.append(_band(mark, figure.x) | axis)
                 case AxisMarks():
                     data.append(_axis_marks(mark, figure))
-                case Rule() | Level() | Span():
+                case VerticalLine() | Level() | Shade():
                     shapes.append(_shape(mark))
                 case Label():
                     labels.append(_label(mark))
@@ -325,10 +325,10 @@ def _axis_marks(marks: AxisMarks, figure: Figure) -> Json:
 # --- marks ------------------------------------------------------------------------------------------------
 
 
-def _shape(mark: Rule | Level | Span) -> Json:
+def _shape(mark: VerticalLine | Level | Shade) -> Json:
     through_all = {"yref": "paper", "y0": 0, "y1": 1}
     match mark:
-        case Rule():
+        case VerticalLine():
             line = {"color": mark.colour, "width": mark.width, "dash": mark.dash}
             shape = {"type": "line", "x0": mark.x, "x1": mark.x, **through_all, "line": line}
             return shape | ({"layer": "below"} if mark.is_below else {})

@@ -9,7 +9,7 @@ from typing import Final
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from benchdash.charts.shapes import Area, Dot, Drawing, Line, Place, Text
+from benchdash.charts.shapes import Area, Dot, Drawing, Place, Stroke, Text
 from benchdash.results import wording
 
 SCALE: Final = 2
@@ -44,7 +44,7 @@ def png(picture: Drawing) -> bytes:
         match shape:
             case Area():
                 _fill(image, shape, factor)
-            case Line():
+            case Stroke():
                 _draw_line(draw, shape, factor)
             case Dot():
                 _draw_dot(draw, shape, factor, picture.ground)
@@ -84,7 +84,7 @@ def _scaled(places: Sequence[Place], factor: float) -> list[Place]:
     return [(x * factor, y * factor) for x, y in places]
 
 
-def _draw_line(draw: ImageDraw.ImageDraw, line: Line, factor: int) -> None:
+def _draw_line(draw: ImageDraw.ImageDraw, line: Stroke, factor: int) -> None:
     width = max(1, round(line.width * factor))
     for part in _dashes(line.places, line.dash) if line.dash else [line.places]:
         draw.line(_scaled(part, factor), fill=line.colour, width=width, joint="curve")

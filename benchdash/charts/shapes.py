@@ -14,7 +14,7 @@ _TICKS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Stroke:
     """Places joined by straight lines; ``dash`` is the length of its dashes, 0 for none."""
 
     places: Sequence[Place]
@@ -51,7 +51,7 @@ class Text:
     anchor: Anchor = "start"
 
 
-Shape = Line | Dot | Area | Text
+Shape = Stroke | Dot | Area | Text
 
 
 @dataclass(frozen=True, slots=True)

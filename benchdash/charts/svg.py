@@ -7,7 +7,7 @@ from typing import Final
 
 from django.template.loader import render_to_string
 
-from benchdash.charts.shapes import Area, Dot, Drawing, Line, Place, Shape, Text
+from benchdash.charts.shapes import Area, Dot, Drawing, Place, Shape, Stroke, Text
 
 # Characters that XML cannot hold, not even as a reference.
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -41,7 +41,7 @@ def in_xml(text: str) -> str:
 
 def _element(shape: Shape) -> _Element:
     match shape:
-        case Line():
+        case Stroke():
             return _Element("line", shape, places=_listed(shape.places))
         case Area():
             return _Element("area", shape, places=_listed(shape.places))

@@ -186,7 +186,7 @@ def measured(
     return value
 
 
-class Figure(NamedTuple):
+class PrintedNumber(NamedTuple):
     """A number with its text. ``rounding`` is half of the last digit that is printed."""
 
     value: float
@@ -195,5 +195,5 @@ class Figure(NamedTuple):
     text: str
 
     @classmethod
-    def of(cls, value: float, text: str, line: int) -> "Figure":
+    def of(cls, value: float, text: str, line: int) -> "PrintedNumber":
         return cls(value, 0.5 * 10.0 ** -decimals(text), line, text)

@@ -7,13 +7,13 @@ from benchdash.charts.figure import (
     Band,
     Bars,
     Figure,
-    Flag,
+    FlagMark,
     Label,
     Level,
     Line,
     Plot,
-    Rule,
-    Span,
+    Shade,
+    VerticalLine,
 )
 
 INK, BLUE = token("ink"), token("accent")
@@ -34,15 +34,15 @@ _MARKS = [
     line("b", size=0, dash="dash"),
     Line("c", [0, 1], [10.0, 99.0], [INK, BLUE], width=0, symbol=["triangle-up", "circle-open"]),
     Band([0, 1, 1, 0, None], [11.0, 12.0, 8.0, 9.0, None], BLUE, 0.25),
-    Rule(1),
+    VerticalLine(1),
     Level(10.0, (0, 1)),
     Level(11.0),
-    Span((0, 1), token("worse-2"), 0.4, has_edges=True),
+    Shade((0, 1), token("worse-2"), 0.4, has_edges=True),
     Label(1, "p95"),
     Label(0, "warm-up", "bottom", "right"),
     Label(2, "-20 %", "top", "left"),
-    Flag(1, 1, "1 ▼", "-20.0 %", token("worse-ink"), is_filled=True),
-    Flag(2, 2, "2", "", INK, is_filled=False),
+    FlagMark(1, 1, "1 ▼", "-20.0 %", token("worse-ink"), is_filled=True),
+    FlagMark(2, 2, "2", "", INK, is_filled=False),
     AxisMarks("settings changed", [1], ["1: settings changed\nfsync: ON"], "triangle-up", INK),
 ]
 _ROWS = Bars(
@@ -72,7 +72,8 @@ WITH_EVERYTHING = [
         Axis("x", from_zero=True), [Plot(Axis("a\nb"), [line()]), Plot(Axis("c"), [line("d")])], names="above"
     ),
     Figure(
-        Axis("ms", suffix=" %", is_signed=True), [Plot(Axis(scale="names", names=_NAMES), [_ROWS, Rule(1)])]
+        Axis("ms", suffix=" %", is_signed=True),
+        [Plot(Axis(scale="names", names=_NAMES), [_ROWS, VerticalLine(1)])],
     ),
     Figure(Axis("ms", "log"), [Plot(Axis(scale="names", names=_NAMES), [_ROWS])]),
     Figure(

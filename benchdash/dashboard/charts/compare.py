@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from benchdash.charts.colours import ordered_colours, token, unordered_colour
-from benchdash.charts.figure import Axis, Bars, Figure, Interval, Line, Plot, Rule
+from benchdash.charts.figure import Axis, Bars, Figure, Interval, Line, Plot, VerticalLine
 from benchdash.charts.parts import (
     hover_text,
     intervals,
@@ -194,7 +194,7 @@ def bars(
         hover=[f"{value.line.name}\n{_hover(value, row.unit, scale)}" for value in shown],
         links=_links(shown, link),
     )
-    rule = [Rule(100)] if scale.relative_to else []
+    rule = [VerticalLine(100)] if scale.relative_to else []
     names = Axis(scale="names", names=[value.line.short_name for value in shown], has_grid=False)
     return Figure(value_axis([row], metric, scale), [Plot(names, [drawn, *rule])])
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from benchdash.charts.colours import unordered_colour
-from benchdash.charts.figure import MAX_END_LABELS, Axis, Bars, Figure, Label, Line, Mark, Plot, Rule
+from benchdash.charts.figure import MAX_END_LABELS, Axis, Bars, Figure, Label, Line, Mark, Plot, VerticalLine
 from benchdash.charts.parts import intervals, metric_axis
 from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.shell import numbers
@@ -76,7 +76,7 @@ def bars(distribution: Distribution) -> Figure:
         has_grid=False,
     )
     marks: list[Mark] = [drawn]
-    marks += [Rule(at) for _, at in marked]
+    marks += [VerticalLine(at) for _, at in marked]
     marks += [Label(at, name) for name, at in marked]
     return Figure(x_axis, [Plot(Axis("operations", from_zero=True), marks)])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
-from ingest.formats.outputs import MAX_THREADS, Figure, in_order
+from ingest.formats.outputs import MAX_THREADS, PrintedNumber, in_order
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.hooks import figures_of
 from ingest.formats.sysbench.interval_lines import MAX_RANK, PERCENTILE
@@ -77,9 +77,9 @@ class SysbenchReport:
         self.runs_queries = SQL in block.headings
         # Since 1.0, after a checkpoint.
         self.covers_less_than_its_time = bool(output.checkpoints) and not output.version.startswith("0.")
-        self.elapsed: Figure | None = None
-        self.events: Figure | None = None
-        self.event_rate: Figure | None = None
+        self.elapsed: PrintedNumber | None = None
+        self.events: PrintedNumber | None = None
+        self.event_rate: PrintedNumber | None = None
         self._is_of_files_in_1_1 = (
             THROUGHPUT in block.headings and not self.runs_queries and "read" in block.values
         )

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from ingest.formats.outputs import Figure, given_twice, measured, quoted
+from ingest.formats.outputs import PrintedNumber, given_twice, measured, quoted
 from ingest.formats.report import FormatError
 
 
@@ -15,8 +15,8 @@ def number(text: str, line: int) -> float:
     return measured(text, line, "is not a number that sysbench measures")
 
 
-def figure(text: str, line: int) -> Figure:
-    return Figure.of(number(text, line), text, line)
+def figure(text: str, line: int) -> PrintedNumber:
+    return PrintedNumber.of(number(text, line), text, line)
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class ReportBlock:
             message = f"the report is not complete: no '{name}:' up to this line"
             raise FormatError(message, self.end) from None
 
-    def figure(self, name: str) -> Figure:
+    def figure(self, name: str) -> PrintedNumber:
         """Return a number, or a time in seconds."""
         text, line = self.text(name)
         return figure(text.removesuffix("s"), line)
@@ -56,7 +56,7 @@ class ReportBlock:
             raise FormatError(f"two numbers are missing in {quoted(text)}", line)
         return match, line
 
-    def figures(self, name: str, pattern: re.Pattern[str]) -> tuple[Figure, Figure]:
+    def figures(self, name: str, pattern: re.Pattern[str]) -> tuple[PrintedNumber, PrintedNumber]:
         """Return the two numbers of one line."""
         match, line = self.match(name, pattern)
         return figure(match[1], line), figure(match[2], line)

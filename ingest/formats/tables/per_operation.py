@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchdash.results.readings import HIGHER, LOWER, Reading
 from ingest.formats.cells import is_missing, number
-from ingest.formats.outputs import Figure, bounded, missing_line_end
+from ingest.formats.outputs import PrintedNumber, bounded, missing_line_end
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.tables.sections import BuildSection, sections, with_build
@@ -69,12 +69,12 @@ def _is_head(words: Sequence[str]) -> bool:
     return len(words) > 1 and _HEADS.issuperset(words) and not _COSTS.keys().isdisjoint(words)
 
 
-def _builds(section: BuildSection) -> Mapping[str, dict[str, Figure | None]]:
+def _builds(section: BuildSection) -> Mapping[str, dict[str, PrintedNumber | None]]:
     """Return the figures of each build by their columns; a build without a name is called ``""``.
 
     Raise FormatError for a figure that cannot be understood, or was there before.
     """
-    builds: defaultdict[str, dict[str, Figure | None]] = defaultdict(dict)
+    builds: defaultdict[str, dict[str, PrintedNumber | None]] = defaultdict(dict)
     for line, cells in section.rows:
         tool = "iostat" if set(_TOOLS["vmstat"]).isdisjoint(cells) else "vmstat"
         figures = builds[cells.get(_BUILD, "")]
@@ -83,11 +83,13 @@ def _builds(section: BuildSection) -> Mapping[str, dict[str, Figure | None]]:
             if column in figures:
                 raise FormatError(f"a second {column}", line)
             if name != _BUILD:
-                figures[column] = None if is_missing(cell) else Figure.of(number(cell, line), cell, line)
+                figures[column] = (
+                    None if is_missing(cell) else PrintedNumber.of(number(cell, line), cell, line)
+                )
     return builds
 
 
-def _run(section: BuildSection, build: str, cells: Mapping[str, Figure | None]) -> ParsedRun:
+def _run(section: BuildSection, build: str, cells: Mapping[str, PrintedNumber | None]) -> ParsedRun:
     named = _FILE_NAME.fullmatch(section.title)
     figures = {head: figure for head, figure in cells.items() if figure}
     readings = [
@@ -114,7 +116,7 @@ def _workload(name: str) -> str | None:
     return f"{named['phase'] or ''}{named['test']} range={named['range']}" if named else name or None
 
 
-def _most_exact(head: str, figures: Mapping[str, Figure]) -> float:
+def _most_exact(head: str, figures: Mapping[str, PrintedNumber]) -> float:
     """Return a cost as printed, or computed anew where that says the same with more digits."""
     cost, (_, _, source, factor) = figures[head], _COSTS[head]
     if source not in figures or _RATE not in figures or not figures[_RATE].value:

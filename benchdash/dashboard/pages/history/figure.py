@@ -8,21 +8,21 @@ from math import isnan, nan
 from operator import itemgetter
 from typing import Final, Literal
 
-from benchdash.charts import figure as figures
 from benchdash.charts.colours import ordered_colours, token, unordered_colour
 from benchdash.charts.figure import (
     Axis,
     AxisMarks,
     Band,
     Figure,
+    FlagMark,
     Level,
     Line,
     Mark,
     Plot,
     Position,
-    Rule,
-    Span,
+    Shade,
     Tick,
+    VerticalLine,
 )
 from benchdash.charts.parts import (
     day_ticks,
@@ -225,16 +225,16 @@ def _hover_of(flag: Flag, what: str, words: Sequence[str]) -> str:
     return "\n".join([f"{flag.number}: {what}", *shown, *more])
 
 
-def _spans(flags: Iterable[Flag]) -> list[Span]:
+def _spans(flags: Iterable[Flag]) -> list[Shade]:
     """Draw a pale ground behind each annotated span."""
     ends = [(flag.place, flag.end) for flag in flags if flag.place != flag.end]
-    return [Span(pair, token("accent"), 0.08) for pair in ends]
+    return [Shade(pair, token("accent"), 0.08) for pair in ends]
 
 
-def _flag_lines(flags: Sequence[Flag]) -> list[Rule]:
+def _flag_lines(flags: Sequence[Flag]) -> list[VerticalLine]:
     """Draw a vertical line at each flag: solid where a change is confirmed, else dotted."""
     return [
-        Rule(
+        VerticalLine(
             flag.place,
             _colour(flag),
             width=1.5 if flag.changes else 1,
@@ -277,11 +277,11 @@ def _by_weight(flags: Iterable[Flag]) -> list[Flag]:
     return sorted(flags, key=lambda flag: flag.weight, reverse=True)
 
 
-def _flag(flag: Flag) -> figures.Flag:
+def _flag(flag: Flag) -> FlagMark:
     """Return the number above the plot, filled where a change is confirmed, with the largest change."""
     more = f" +{len(flag.changes) - 1}" if len(flag.changes) > 1 else ""
     words = change_words(flag.largest) + more if flag.largest else ""
-    return figures.Flag(flag.place, flag.number, flag.text, words, _colour(flag), flag.is_confirmed)
+    return FlagMark(flag.place, flag.number, flag.text, words, _colour(flag), flag.is_confirmed)
 
 
 def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook, flags: Sequence[Flag]) -> Axis:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchdash.charts.colours import token
-from benchdash.charts.figure import Axis, Figure, Line, Plot, Rule
+from benchdash.charts.figure import Axis, Figure, Line, Plot, VerticalLine
 from benchdash.charts.parts import shortened
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.verdict_words import words
@@ -64,7 +64,7 @@ def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
     x_axis = Axis(title, suffix=" %", is_signed=True, max_ticks=6, range=_range(x, ends))
     names = [shortened(row.name, _MAX_NAME_LENGTH) for row in rows]
     y_axis = Axis(scale="names", names=names, has_grid=False)
-    return Figure(x_axis, [Plot(y_axis, [_intervals(ends), changed, Rule(0)])])
+    return Figure(x_axis, [Plot(y_axis, [_intervals(ends), changed, VerticalLine(0)])])
 
 
 def height(count: int) -> int:

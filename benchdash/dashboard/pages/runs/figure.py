@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final, Literal
 
 from benchdash.charts.colours import token, unordered_colour
-from benchdash.charts.figure import Axis, Figure, Label, Level, Line, Mark, Plot, Span
+from benchdash.charts.figure import Axis, Figure, Label, Level, Line, Mark, Plot, Shade
 from benchdash.charts.parts import metric_axis
 from benchdash.dashboard.shell import numbers
 from benchdash.results.models import IntervalSamples
@@ -131,9 +131,9 @@ def _marks(steadiness: Stability) -> Iterator[Mark]:
     """Shade stalls and warm-up through all parts, and draw the limit of stalls in the uppermost."""
     worst = sorted(steadiness.stalls, key=lambda stall: -stall.seconds)[:_MAX_SHADED]
     for stall in worst:
-        yield Span((stall.start, stall.end), token("worse-2"), 0.45, has_edges=True)
+        yield Shade((stall.start, stall.end), token("worse-2"), 0.45, has_edges=True)
     if steadiness.warmup_s:
-        yield Span((0, steadiness.warmup_s), token("same"), 0.45, has_edges=True)
+        yield Shade((0, steadiness.warmup_s), token("same"), 0.45, has_edges=True)
         yield Label(0, "warm-up", where="bottom", side="right")
     yield Level(steadiness.limit, colour=token("ink-2"), width=1, dash="dot")
 
