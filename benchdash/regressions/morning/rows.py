@@ -115,7 +115,7 @@ class Standing:
 
     @property
     def metric_words(self) -> str:
-        """Name the metric behind its figure: ``tps``, or ``score ns/op`` where the name does not say the unit."""
+        """Name the metric, with the unit where the name does not say it: ``tps``, ``score ns/op``."""
         unit = wording.unit_words(self.metric, used_unit(self).unit)
         return f"{wording.short_metric_name(self.metric)} {unit}".rstrip()
 
