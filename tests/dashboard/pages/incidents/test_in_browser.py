@@ -51,3 +51,18 @@ def test_on_a_phone_nothing_of_the_list_is_cut_off(incidents):
     )
     assert cut == 0
     assert incidents.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_incident_is_accepted_as_expected_where_it_is_read_with_the_reason(incidents):
+    accepted = Incident.objects.order_by("pk").first()
+    incidents.goto(f"/p/nightly/incidents/{accepted.pk}/")
+    incidents.get_by_text("Expected", exact=True).click()
+    accept = incidents.get_by_role("button", name="Accept as expected").first
+    accept.click()
+    # The browser asks for the reason first.
+    expect(incidents.get_by_label("Why was it to be expected?")).to_be_focused()
+    incidents.get_by_label("Why was it to be expected?").fill("we switched it on")
+    accept.click()
+    expect(incidents.get_by_text("we switched it on").first).to_be_visible()
+    accepted.refresh_from_db()
+    assert accepted.state == "expected"
