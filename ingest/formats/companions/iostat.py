@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ingest.formats.companions.sampling import ToolSample, SamplingTool, moment, numbers_of, whole_devices
+from ingest.formats.companions.sampling import SamplingTool, ToolSample, moment, numbers_of, whole_devices
 
 _CPU_HEADING = re.compile(r"avg-cpu:[ \t]+%user[ \t]")
 _DEVICE_HEADING = re.compile(r"(?:Device:?)[ \t]+(?:tps|rrqm/s|r/s)[ \t]")

@@ -7,7 +7,7 @@ its own. The word for the averages and the decimal comma depend on the locale.
 import re
 from collections.abc import Sequence
 
-from ingest.formats.companions.sampling import ToolSample, SamplingTool, moment, numbers_of
+from ingest.formats.companions.sampling import SamplingTool, ToolSample, moment, numbers_of
 
 _CLOCK_TEXT = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[^\n0-9]{0,3}[AaPp][Mm])?"
 _HEADING = re.compile(rf"{_CLOCK_TEXT}[ \t]+CPU[ \t]+(?:%us(?:e)?r)\b")

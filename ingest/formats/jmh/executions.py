@@ -3,22 +3,20 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
-from ingest.formats.jmh.header import JmhHeader, parameters_of
+from ingest.formats.jmh.header import parameters_of
 from ingest.formats.jmh.numbers import measured
 from ingest.formats.jmh.results import (
     PERCENTILES,
     Result,
-    Row,
     Score,
     metric_name,
     score_percentile,
     score_scale,
-    workload_name,
 )
-from ingest.formats.jmh.score_table import BenchmarkRows, Key, ScoreTable, key_of, warnings_of
+from ingest.formats.jmh.score_table import Key, ScoreTable, key_of, warnings_of
 from ingest.formats.places import CONFIGURATION, decision, kind_of, names_of
 from ingest.formats.report import FormatError, listed
 
@@ -39,32 +37,27 @@ class BenchmarkFailure(NamedTuple):
 class BenchmarkBlock:
     """One benchmark as it ran: its header, its iterations and its result.
 
-    ``results`` are the lines that say what was measured, each with those below it. ``is_headless``: only they
-    are there, and they do not say the parameters. ``rows`` are those that the table has of it.
+    ``texts`` are the lines that say what was measured, each with those below it. ``is_headless``: only they
+    are there, and they do not say the parameters. ``row`` is what the table has of it.
     """
 
-    line: int
-    benchmark: str
-    header: JmhHeader
+    result: Result
     is_headless: bool = False
     parameters: str = ""
-    params: Mapping[str, str] = field(default_factory=dict)
     fork: int | None = None
-    forks: int | None = None
-    iterations: list[Row] = field(default_factory=list)
-    results: list[list[str]] = field(default_factory=list)
+    texts: list[list[str]] = field(default_factory=list)
     failure: BenchmarkFailure | None = None
-    rows: BenchmarkRows | None = None
-    score: Score | None = None
-    secondary: dict[str, Score] = field(default_factory=dict)
+    row: Result | None = None
 
-    @property
-    def mode(self) -> str | None:
-        return self.header.mode
+    @classmethod
+    def of(cls, line: int, benchmark: str, header: Mapping[str, Any], *, is_headless: bool = False) -> Self:
+        block = cls(Result(benchmark, line=line), is_headless)
+        block.take_header(header)
+        return block
 
-    @property
-    def workload(self) -> str:
-        return workload_name(self.benchmark, self.params, self.mode)
+    def take_header(self, header: Mapping[str, Any]) -> None:
+        self.result.mode, self.result.threads = header.get("mode"), header.get("threads")
+        self.result.settings = dict(header)
 
     def add_iteration(self, iteration: int, text: str) -> None:
         score = measured(text)
@@ -72,48 +65,38 @@ class BenchmarkBlock:
         if score and scale and self.fork:
             # A power of ten tells not even the first digit.
             is_known = score.score == 0 or not score.approximate
-            self.iterations.append((self.fork, iteration, score.score * scale.factor if is_known else None))
+            number = score.score * scale.factor if is_known else None
+            self.result.iterations.append((self.fork, iteration, number))
 
     def read_results(self) -> None:
         """Read what was measured: the table decides, for a benchmark may print such lines itself.
 
         The first result of a benchmark is its score. JMH 1.0 to 1.10 names no others.
         """
-        for line, *below in self.results:
+        result = self.result
+        for line, *below in self.texts:
             if not (match := _RESULT.fullmatch(line)):
                 continue
             kind, name, beside = match.groups()
             number = _result_number(beside, below)
-            if kind != "Secondary result" and not self.score:
-                self.score = number if number and number.score and score_scale(number.unit) else None
+            if kind != "Secondary result" and not result.score:
+                result.score = number if number and number.score and score_scale(number.unit) else None
                 self._read_percentiles(below)
             elif number and name:
-                self.secondary[metric_name(name.rpartition(":")[2], self.benchmark)] = number
-        if self.rows:
-            self.score = self.rows.score or self.score
-            self.secondary |= self.rows.secondary
+                result.secondary[metric_name(name.rpartition(":")[2], result.benchmark)] = number
+        if self.row:
+            result.score = self.row.score or result.score
+            result.secondary |= self.row.secondary
+        if not result.score:
+            result.problem = self.row.problem if self.row else "the output has no score of it"
 
     def _read_percentiles(self, below: Sequence[str]) -> None:
-        for line in below if self.mode == "sample" else ():
+        for line in below if self.result.mode == "sample" else ():
             if match := _PERCENTILE.fullmatch(line.strip()):
                 percentile = 100.0 if match[2] else float(match[1].replace(",", "."))
                 number = measured(match[3])
                 if percentile in PERCENTILES and number:
-                    self.secondary[score_percentile(percentile)] = number
-
-    @property
-    def result(self) -> Result | None:
-        return self.score and Result(
-            benchmark=self.benchmark,
-            params=self.params,
-            mode=self.mode,
-            score=self.score,
-            threads=self.header.threads,
-            secondary=self.secondary,
-            options={**({} if self.forks is None else {"forks": self.forks}), **self.header.options},
-            environment=self.header.environment,
-            iterations=tuple(self.iterations),
-        )
+                    self.result.secondary[score_percentile(percentile)] = number
 
 
 @dataclass(slots=True, eq=False)
@@ -129,10 +112,10 @@ class Execution:
     headings: tuple[str, ...] = ()
     caption: str = ""
     is_excerpt: bool = False
-    header: JmhHeader | None = None
+    header: Mapping[str, Any] | None = None
     blocks: list[BenchmarkBlock] = field(default_factory=list)
     table: ScoreTable | None = None
-    unmatched: list[BenchmarkRows] = field(default_factory=list)
+    unmatched: list[Result] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     is_complete: bool = False
 
@@ -154,70 +137,64 @@ class Execution:
         Return how many benchmarks the table has. Raise FormatError for numbers and units that cannot be read,
         and for results that nothing tells apart.
         """
-        benchmarks = self.table.benchmarks() if self.table else []
+        rows = self.table.results() if self.table else []
         if self.table:
             self.blocks = [block for block in self.blocks if not block.is_headless]
-        names = Counter(block.benchmark for block in self.blocks if block.is_headless)
+        names = Counter(block.result.benchmark for block in self.blocks if block.is_headless)
         if twice := next((name for name, count in names.items() if count > 1), None):
             raise FormatError(
                 f"{names[twice]} results of {twice}, and nothing tells them apart: their parameters stand in "
                 "the header of each benchmark and in the table at the end; send one of these too"
             )
-        self._match(benchmarks)
+        self._match(rows)
         for block in self.blocks:
             block.read_results()
-        matched = {id(block.rows) for block in self.blocks}
-        self.unmatched = [rows for rows in benchmarks if id(rows) not in matched]
-        measured = [block.result for block in self.blocks] + [rows.result for rows in self.unmatched]
-        self.results = [self._with_header(result) for result in measured if result]
-        return len(benchmarks)
+        matched = [block.row for block in self.blocks]
+        self.unmatched = [row for row in rows if row not in matched]
+        if not self.blocks and self.header:
+            for row in self.unmatched:
+                row.threads = self.header.get("threads") if row.threads is None else row.threads
+                row.settings = dict(self.header)
+        measured = [*(block.result for block in self.blocks), *self.unmatched]
+        self.results = [result for result in measured if result.score]
+        return len(rows)
 
-    def _match(self, benchmarks: Sequence[BenchmarkRows]) -> None:
+    def _match(self, rows: Sequence[Result]) -> None:
         columns = self.table.columns if self.table else None
-        waiting: dict[Key, list[BenchmarkRows]] = {}
-        for rows in benchmarks:
-            name, params, mode = rows.row.key
-            waiting.setdefault((_last_names(name), params, mode), []).append(rows)
+        waiting: dict[Key, list[Result]] = {}
+        for row in rows:
+            key = key_of(_last_names(row.benchmark), row.params, row.mode)
+            waiting.setdefault(key, []).append(row)
         for block in self.blocks:
-            block.params = parameters_of(block.parameters, frozenset(columns.params if columns else ()))
-            mode = block.mode if columns and "mode" in columns.places else None
-            candidates = waiting.get(key_of(_last_names(block.benchmark), block.params, mode), [])
-            places = (
-                place
-                for place, rows in enumerate(candidates)
-                if _may_be_called(block.benchmark, rows.row.benchmark)
-            )
-            if (block.results or not block.failure) and (place := next(places, None)) is not None:
-                block.rows = candidates.pop(place)
-
-    def _with_header(self, result: Result) -> Result:
-        if self.blocks or not self.header:
-            return result
-        threads = self.header.threads if result.threads is None else result.threads
-        return result._replace(
-            threads=threads, options=self.header.options, environment=self.header.environment
-        )
+            result = block.result
+            result.params = parameters_of(block.parameters, frozenset(columns.params if columns else ()))
+            mode = result.mode if columns and "mode" in columns.places else None
+            candidates = waiting.get(key_of(_last_names(result.benchmark), result.params, mode), [])
+            same = (row for row in candidates if _may_be_called(result.benchmark, row.benchmark))
+            if (block.texts or not block.failure) and (found := next(same, None)):
+                candidates.remove(found)
+                block.row = found
 
     def warnings(self) -> Iterator[str]:
         for block in self.blocks:
-            if block.failure and block.score:
-                yield f"part of {block.workload} failed, the score is of the rest: {block.failure}"
-            elif block.failure:
-                yield f"{block.workload} failed and was left out: {block.failure}"
-            elif not block.score:
-                problem = block.rows.problem if block.rows else "the output has no score of it"
-                yield f"{block.workload} was left out: {problem}"
+            workload, failure = block.result.workload, block.failure
+            if failure and block.result.score:
+                yield f"part of {workload} failed, the score is of the rest: {failure}"
+            elif failure:
+                yield f"{workload} failed and was left out: {failure}"
+            elif block.result.problem:
+                yield block.result.left_out
         yield from warnings_of(self.unmatched)
         if self.table:
             yield from self.table.warnings(is_of_jmh=bool(self.blocks))
-        unlisted = [block.workload for block in self.blocks if block.score and not block.rows]
+        unlisted = [block.result.workload for block in self.blocks if block.result.score and not block.row]
         if unlisted and (self.table or not self.is_excerpt):
             yield (
                 f"the table has no row for {listed(unlisted)}: the score is that printed above it; "
                 "rows were deleted, or the file is cut off"
             )
         if self.blocks and self.unmatched:
-            names = listed([rows.workload for rows in self.unmatched])
+            names = listed([row.workload for row in self.unmatched])
             yield f"only the table tells of {names}; it may have shortened the name"
 
     def refuse_a_cut(self, last_line: int) -> None:
@@ -281,7 +258,8 @@ def told_apart(executions: Sequence[Execution]) -> tuple[list[Result], list[str]
         # A caption that tells the results apart is among the headings, where 'map' finds it.
         is_heading = is_said and name not in execution.headings
         results += [
-            result._replace(
+            replace(
+                result,
                 headings=(*execution.headings, name) if is_heading else execution.headings,
                 place=name,
                 is_said=is_said,
@@ -311,7 +289,7 @@ def _without_copies(executions: Sequence[Execution]) -> tuple[list[Execution], l
         elif execution.results:
             kept.append(execution)
             for result in execution.results:
-                known[_figures(result)].append((result, line or execution.blocks[0].line))
+                known[_figures(result)].append((result, line or execution.blocks[0].result.line))
     return kept, warnings
 
 

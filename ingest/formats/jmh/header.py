@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
-from ingest.formats.jmh.results import jvm_arguments, mode_of, phase_options
+from ingest.formats.jmh.results import mode_of
 from ingest.formats.outputs import MAX_THREADS
-from ingest.formats.report import Fact
 
 _OLD_VERSION = re.compile(r"# JMH ([0-9]\S*) \(.*")
 _PHASE = re.compile(r"([0-9]{1,9}) iterations, (\S.*?) each(?:, ([0-9]{1,9}) calls per op)?")
@@ -14,25 +13,34 @@ _PARAMETER = re.compile(r"(?:^\(|, )([\w$]+) = ")
 _THREADS = re.compile(r"([0-9]{1,9}) thread")
 
 
-@dataclass(frozen=True, slots=True)
-class JmhHeader:
-    """The settings that JMH prints before a benchmark runs."""
-
-    mode: str | None = None
-    threads: int | None = None
-    options: Mapping[str, Fact] = field(default_factory=dict)
-    environment: Mapping[str, Fact] = field(default_factory=dict)
-
-
-def header_of(comments: Sequence[str]) -> JmhHeader:
+def header_of(comments: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that JMH prints before a benchmark runs, named as in its JSON."""
     fields = dict(map(_key_and_value, comments))
     threads = _THREADS.match(fields.get("Threads", ""))
-    return JmhHeader(
-        mode=mode_of(fields.get("Benchmark mode", "").partition(",")[0]),
-        threads=int(threads[1]) if threads and 0 < int(threads[1]) <= MAX_THREADS else None,
-        options=_options(fields),
-        environment=_environment(fields),
-    )
+    jdk_version, vm_name, vm_version = _virtual_machine(fields.get("VM version", ""))
+    arguments = fields.get("VM options", "<none>")
+    settings = {
+        "mode": mode_of(fields.get("Benchmark mode", "").partition(",")[0]),
+        "threads": int(threads[1]) if threads and 0 < int(threads[1]) <= MAX_THREADS else None,
+        "jmhVersion": fields.get("JMH version"),
+        "jdkVersion": jdk_version,
+        "vmName": vm_name,
+        "vmVersion": vm_version,
+        "jvm": fields.get("VM invoker"),
+        "jvmArgs": [arguments] if arguments != "<none>" else None,
+        "blackholeMode": fields.get("Blackhole mode", "").partition(" (")[0],
+    }
+    for phase in ("warmup", "measurement"):
+        printed = fields.get(phase.capitalize(), "")
+        if match := _PHASE.fullmatch(printed):
+            settings |= {
+                f"{phase}Iterations": int(match[1]),
+                f"{phase}Time": match[2],
+                f"{phase}BatchSize": int(match[3] or 1),
+            }
+        elif printed == "<none>":
+            settings[f"{phase}Iterations"] = 0
+    return {name: value for name, value in settings.items() if value not in (None, "")}
 
 
 def are_contradictory(comments: Sequence[str]) -> bool:
@@ -47,35 +55,6 @@ def _key_and_value(line: str) -> tuple[str, str]:
         return "JMH version", old[1]
     key, _, value = line.removeprefix("# ").partition(": ")
     return key, value.strip()
-
-
-def _options(fields: Mapping[str, str]) -> dict[str, Fact]:
-    options: dict[str, Fact] = {}
-    for phase in ("warmup", "measurement"):
-        printed = fields.get(phase.capitalize())
-        match = _PHASE.fullmatch(printed or "")
-        if match:
-            options |= phase_options(
-                phase, iterations=int(match[1]), time=match[2], batch_size=int(match[3] or 1)
-            )
-        elif printed == "<none>":
-            options |= phase_options(phase, iterations=0, time=None, batch_size=None)
-    return options
-
-
-def _environment(fields: Mapping[str, str]) -> dict[str, Fact]:
-    jdk_version, vm_name, vm_version = _virtual_machine(fields.get("VM version", ""))
-    arguments = fields.get("VM options", "")
-    facts = {
-        "tool_version": fields.get("JMH version"),
-        "jdk_version": jdk_version,
-        "vm_name": vm_name,
-        "vm_version": vm_version,
-        "jvm": fields.get("VM invoker"),
-        "jvm_args": "" if arguments == "<none>" else jvm_arguments(arguments),
-        "blackhole_mode": fields.get("Blackhole mode", "").partition(" (")[0],
-    }
-    return {name: value for name, value in facts.items() if value}
 
 
 def _virtual_machine(text: str) -> tuple[str, str, str]:

@@ -50,13 +50,8 @@ def parse(source: Source) -> ParsedReport:
         table.rows.append((line, row))
     for table in (table for table in tables if table.columns.params):
         _leave_out_empty_parameters(table)
-    benchmarks = [benchmark for table in tables for benchmark in table.benchmarks()]
-    results = [result for benchmark in benchmarks if (result := benchmark.result)]
-    if not results:
-        for benchmark in benchmarks:
-            raise FormatError(f"{benchmark.workload} was not measured: {benchmark.problem}", benchmark.line)
-        raise FormatError("no line with a result; did JMH finish?", len(source.lines))
-    return report_of(results, [*warnings, *warnings_of(benchmarks)])
+    results = [result for table in tables for result in table.results()]
+    return report_of(results, [*warnings, *warnings_of(results)], len(source.lines))
 
 
 def _leave_out_empty_parameters(table: ScoreTable) -> None:

@@ -1,9 +1,8 @@
 """JMH's JSON, as ``-rf json`` writes it: a list of benchmarks with all digits and all iterations."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import NoReturn, Self, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
 from ingest.formats.jmh.results import (
     MAX_COUNT,
@@ -12,33 +11,22 @@ from ingest.formats.jmh.results import (
     Result,
     Row,
     Score,
-    UnitScale,
     interval_around,
     is_plausible,
-    jvm_arguments,
     metric_name,
-    phase_options,
     report_of,
     score_percentile,
     score_scale,
-    workload_name,
 )
 from ingest.formats.json_source import line_of, load
 from ingest.formats.outputs import MAX_THREADS
-from ingest.formats.report import Fact, FormatError, ParsedReport
+from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 
-Value = TypeVar("Value")
+Path = tuple[str | int, ...]
 
 _ROUNDING = 1e-9
 _NO_NUMBER = ("NaN", "+INF", "-INF")
-_ENVIRONMENT = {
-    "jmhVersion": "tool_version",
-    "jdkVersion": "jdk_version",
-    "vmName": "vm_name",
-    "vmVersion": "vm_version",
-    "jvm": "jvm",
-}
 
 
 def recognise(head: bytes) -> bool:
@@ -54,203 +42,196 @@ def parse(source: Source) -> ParsedReport:
 
     Raise FormatError, with the line, for broken JSON and for values that JMH does not write.
     """
-    results, unmeasured = [], []
-    for entry in _Node(source, (), load(source)).items():
-        name, params, mode = _identity(entry)
-        if score := _measured(entry.get("primaryMetric"), is_primary=True):
-            results.append(_result(entry, name, params, mode, score))
-        else:
-            unmeasured.append(workload_name(name, params, mode))
-    if not results:
-        reason = f"the score of {unmeasured[0]} is NaN" if unmeasured else "the list is empty"
-        raise FormatError(f"no benchmark was measured: {reason}", line=1)
-    return report_of(results, [f"{workload} was left out: its score is NaN" for workload in unmeasured])
+    entries: Any = load(source)
+    _check(source, entries, [_ENTRY], ())
+    results = [_result(entry) for entry in entries]
+    return report_of(results, [result.left_out for result in results if result.problem], 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A value of the file and where it stands, so that what is wrong with it is said with its line."""
-
-    source: Source
-    path: tuple[str | int, ...]
-    value: object
-
-    def refuse(self, problem: str) -> NoReturn:
-        names = [part for part in self.path if isinstance(part, str)]
-        subject = f"'{names[-1][:80]}'" if names else "a benchmark" if self.path else "the file"
-        raise FormatError(f"{subject} {problem}", line_of(self.source, *self.path))
-
-    def find(self, key: str) -> Self | None:
-        """Return the value of a key; None where it is left out or null."""
-        value = self._as(dict, "an object").get(key)
-        return None if value is None else self._at(key, value)
-
-    def get(self, key: str) -> Self:
-        return self.find(key) or self.refuse(f"has no '{key}'")
-
-    def optional(self, key: str, read: Callable[[Self], Value]) -> Value | None:
-        """Return what is read of the value of a key; None where it is left out or null."""
-        node = self.find(key)
-        return None if node is None else read(node)
-
-    def members(self) -> dict[str, Self]:
-        return {str(key): self._at(key, value) for key, value in self._as(dict, "an object").items()}
-
-    def items(self) -> Iterator[Self]:
-        """Return the items one after the other: there may be a million."""
-        return (self._at(index, value) for index, value in enumerate(self._as(list, "a list")))
-
-    def text(self) -> str:
-        return self._as(str, "a text")
-
-    def whole(self, *, least: int = 0, most: int = MAX_COUNT) -> int:
-        value = self._as(int, "a whole number")
-        if not least <= value <= most:
-            self.refuse(f"must be from {least} to {most}")
-        return value
-
-    def number(self) -> float | None:
-        """Return a number that is not negative; None where JMH has none and writes ``"NaN"``."""
-        number = self.signed_number()
-        if number is not None and number < 0:
-            self.refuse("is negative")
-        return number
-
-    def signed_number(self) -> float | None:
-        if self.value in _NO_NUMBER:
-            return None
-        value = float(self.value if isinstance(self.value, float) else self._as(int, "a number"))
-        if not is_plausible(value):
-            self.refuse("is too large")
-        return value
-
-    def pair(self) -> tuple[float, float]:
-        match [item.number() for item in self.items()]:
-            case [float(first), float(second)]:
-                pair = first, second
-            case _:
-                self.refuse("must be a list of two numbers, a time and a count")
-        return pair
-
-    def _as(self, kind: type[Value], name: str) -> Value:
-        if not isinstance(self.value, kind) or isinstance(self.value, bool):
-            self.refuse(f"must be {name}")
-        return self.value
-
-    def _at(self, part: str | int, value: object) -> Self:
-        return type(self)(self.source, (*self.path, part), value)
+# --- the values that JMH writes ---------------------------------------------------------------------------
 
 
-# Fork, iteration, and how often each time was seen in it, in the unit of the file.
-_Samples = tuple[int, int, list[tuple[float, float]]]
+def _text(value: object) -> str:
+    return "" if isinstance(value, str) else "must be a text"
 
 
-def _identity(entry: _Node) -> tuple[str, dict[str, str], str | None]:
-    name, params = entry.get("benchmark"), entry.optional("params", _Node.members) or {}
-    if not name.text().strip():
-        name.refuse("is empty")
-    values = {name: value.text() for name, value in params.items()}
-    return name.text(), values, entry.optional("mode", _Node.text)
+def _name(value: Any) -> str:
+    return _text(value) or ("" if value.strip() else "is empty")
 
 
-def _measured(metric: _Node, *, is_primary: bool = False) -> Score | None:
-    unit = metric.get("scoreUnit")
-    if is_primary and not score_scale(unit.text()):
-        unit.refuse(f"is {NO_SCORE_UNIT}")
-    score, error = metric.get("score").number(), metric.optional("scoreError", _Node.number)
-    if score is None:
-        return None
-    interval = None if error is None else _confidence(metric, score) or interval_around(score, error)
-    return Score(score, unit.text(), interval)
+def _score_unit(value: Any) -> str:
+    return _text(value) or ("" if score_scale(value) else f"is {NO_SCORE_UNIT}")
 
 
-def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
+def _whole(least: int, most: int) -> Callable[[object], str]:
+    def problem(value: object) -> str:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return "must be a whole number"
+        return "" if least <= value <= most else f"must be from {least} to {most}"
+
+    return problem
+
+
+def _signed(value: object) -> str:
+    if value in _NO_NUMBER:
+        return ""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return "must be a number"
+    return "" if is_plausible(value) else "is too large"
+
+
+def _number(value: Any) -> str:
+    return _signed(value) or ("is negative" if value not in _NO_NUMBER and value < 0 else "")
+
+
+def _pair(value: object) -> str:
+    numbers = value if isinstance(value, list) and len(value) == 2 else [None]
+    is_counted = not any(map(_number, numbers)) and None not in map(_float, numbers)
+    return "" if is_counted else "must be a list of two numbers, a time and a count"
+
+
+def _of_interval(metric: Mapping[str, Any]) -> str:
+    score, interval = _float(metric["score"]), _confidence(metric)
+    if score is None or interval is None:
+        return ""
+    low, high = interval
+    is_held = low - _ROUNDING * abs(low) <= score <= high + _ROUNDING * abs(high)
+    return "" if is_held else "has a score beyond its scoreConfidence"
+
+
+# A dict has the values of keys, ``*`` stands for any key, ``?`` marks one that may be left out, and the empty
+# one checks the whole; a list has the one of its items.
+_METRIC = {
+    "scoreUnit": _text,
+    "score": _number,
+    "scoreError?": _number,
+    "scoreConfidence?": [_signed],
+    "": _of_interval,
+}
+_PRIMARY = _METRIC | {
+    "scoreUnit": _score_unit,
+    "scorePercentiles?": {"*": _number},
+    "rawData?": [[_signed]],
+    "rawDataHistogram?": [[[_pair]]],
+}
+_ENTRY = {
+    "benchmark": _name,
+    "params?": {"*": _text},
+    "mode?": _text,
+    "primaryMetric": _PRIMARY,
+    "secondaryMetrics?": {"*": _METRIC},
+    "threads?": _whole(1, MAX_THREADS),
+    **dict.fromkeys(("jmhVersion?", "jdkVersion?", "vmName?", "vmVersion?", "jvm?"), _text),
+    **dict.fromkeys(("warmupTime?", "measurementTime?"), _text),
+    **dict.fromkeys(("forks?", "warmupIterations?", "measurementIterations?"), _whole(0, MAX_COUNT)),
+    **dict.fromkeys(("warmupBatchSize?", "measurementBatchSize?"), _whole(0, MAX_COUNT)),
+    "jvmArgs?": [_text],
+}
+
+
+def _check(source: Source, value: Any, shape: Any, path: Path) -> None:
+    """Raise FormatError, with its line, for a value of another shape."""
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            _refuse(source, path, "must be a list")
+        for index, item in enumerate(value):
+            _check(source, item, shape[0], (*path, index))
+    elif isinstance(shape, dict):
+        if not isinstance(value, dict):
+            _refuse(source, path, "must be an object")
+        for name, inner in shape.items():
+            key = name.removesuffix("?")
+            if not name:
+                _check(source, value, inner, path)
+            elif name == "*":
+                for member in value:
+                    _check(source, value[member], inner, (*path, member))
+            elif value.get(key) is not None:
+                _check(source, value[key], inner, (*path, key))
+            elif key == name:
+                _refuse(source, path, f"has no '{key}'")
+    elif problem := shape(value):
+        _refuse(source, path, problem)
+
+
+def _refuse(source: Source, path: Path, problem: str) -> NoReturn:
+    names = [part for part in path if isinstance(part, str)]
+    subject = f"'{names[-1][:80]}'" if names else "a benchmark" if path else "the file"
+    raise FormatError(f"{subject} {problem}", line_of(source, *path))
+
+
+# --- their meaning ----------------------------------------------------------------------------------------
+
+
+def _float(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _confidence(metric: Mapping[str, Any]) -> tuple[float, float] | None:
     """Return the interval that the file gives; None where JMH has none."""
-    bounds = metric.find("scoreConfidence")
-    match [bound.signed_number() for bound in bounds.items()] if bounds else []:
-        case [float(low), float(high)]:
-            if bounds and not low - _ROUNDING * abs(low) <= score <= high + _ROUNDING * abs(high):
-                bounds.refuse("does not hold the score")
+    match list(map(_float, metric.get("scoreConfidence") or ())):
+        case [float(low), float(high)] if _float(metric.get("scoreError")) is not None:
             return low, high
     return None
 
 
-def _result(entry: _Node, name: str, params: dict[str, str], mode: str | None, score: Score) -> Result:
-    primary = entry.get("primaryMetric")
-    factor = cast(UnitScale, score_scale(score.unit)).factor
-    samples = [
-        (fork, iteration, [pair.pair() for pair in pairs.items()])
-        for fork, iteration, pairs in _of_iterations(primary, "rawDataHistogram")
-    ]
-    metrics: dict[str, Score] = {}
-    # In other modes the percentiles are those of iterations.
-    if mode == "sample" and (percentiles := primary.find("scorePercentiles")):
-        for percentile in PERCENTILES:
-            if (number := percentiles.optional(str(percentile), _Node.number)) is not None:
-                metrics[score_percentile(percentile)] = Score(number, score.unit)
-    for label, metric in (entry.optional("secondaryMetrics", _Node.members) or {}).items():
-        if measured := _measured(metric):
-            metrics[metric_name(label, name)] = measured
-    return Result(
-        benchmark=name,
-        params=params,
-        mode=mode,
-        score=score,
-        threads=entry.optional("threads", lambda threads: threads.whole(least=1, most=MAX_THREADS)),
-        secondary=metrics,
-        options=_options(entry),
-        environment=_environment(entry),
-        iterations=_iterations(primary, samples, factor),
-        histogram=_histogram(samples, factor),
+def _score(metric: Mapping[str, Any]) -> Score | None:
+    score = _float(metric["score"])
+    if score is None:
+        return None
+    interval = _confidence(metric) or interval_around(score, _float(metric.get("scoreError")))
+    return Score(score, metric["scoreUnit"], interval)
+
+
+def _result(entry: Mapping[str, Any]) -> Result:
+    primary = entry["primaryMetric"]
+    result = Result(
+        benchmark=entry["benchmark"],
+        params=entry.get("params") or {},
+        mode=entry.get("mode"),
+        threads=entry.get("threads"),
+        score=_score(primary),
+        settings=dict(entry),
     )
+    scale = score_scale(primary["scoreUnit"])
+    if result.score is None or scale is None:
+        result.problem = "its score is not a number"
+        return result
+    # In other modes the percentiles are those of iterations.
+    percentiles = (primary.get("scorePercentiles") or {}) if result.mode == "sample" else {}
+    for percentile in PERCENTILES:
+        if (number := _float(percentiles.get(str(percentile)))) is not None:
+            result.secondary[score_percentile(percentile)] = Score(number, result.score.unit)
+    for label, metric in (entry.get("secondaryMetrics") or {}).items():
+        if measured := _score(metric):
+            result.secondary[metric_name(label, result.benchmark)] = measured
+    samples = list(_of_iterations(primary.get("rawDataHistogram")))
+    result.histogram = _histogram([counts for _, _, counts in samples], scale.factor)
+    scores = [(fork, i, _float(score)) for fork, i, score in _of_iterations(primary.get("rawData"))]
+    # JMH prints the mean where operations were sampled.
+    means = [(fork, i, _mean(counts)) for fork, i, counts in samples]
+    result.iterations = [
+        (fork, i, None if score is None else score * scale.factor) for fork, i, score in scores or means
+    ]
+    return result
 
 
-def _options(entry: _Node) -> dict[str, Fact]:
-    forks = entry.optional("forks", _Node.whole)
-    options: dict[str, Fact] = {} if forks is None else {"forks": forks}
-    for phase in ("warmup", "measurement"):
-        options |= phase_options(
-            phase,
-            iterations=entry.optional(f"{phase}Iterations", _Node.whole),
-            time=entry.optional(f"{phase}Time", _Node.text),
-            batch_size=entry.optional(f"{phase}BatchSize", _Node.whole),
-        )
-    return options
-
-
-def _environment(entry: _Node) -> dict[str, Fact]:
-    texts = {name: entry.optional(key, _Node.text) for key, name in _ENVIRONMENT.items()}
-    environment: dict[str, Fact] = {name: text for name, text in texts.items() if text is not None}
-    arguments = entry.optional("jvmArgs", _Node.items) or ()
-    if joined := " ".join(argument.text() for argument in arguments):
-        environment["jvm_args"] = jvm_arguments(joined)
-    return environment
-
-
-def _of_iterations(primary: _Node, key: str) -> Iterator[tuple[int, int, _Node]]:
+def _of_iterations(forks: Sequence[Sequence[Any]] | None) -> Iterator[tuple[int, int, Any]]:
     """Yield fork, iteration and value of raw data, which are a list for each fork."""
-    for fork, iterations in enumerate(primary.optional(key, _Node.items) or (), start=1):
-        for iteration, value in enumerate(iterations.items(), start=1):
+    for fork, iterations in enumerate(forks or (), start=1):
+        for iteration, value in enumerate(iterations, start=1):
             yield fork, iteration, value
 
 
-def _iterations(primary: _Node, samples: list[_Samples], factor: float) -> tuple[Row, ...]:
-    """Return fork, iteration and score. Where operations were sampled it is their mean, as JMH prints it."""
-    raw = _of_iterations(primary, "rawData")
-    scores = [(fork, iteration, score.signed_number()) for fork, iteration, score in raw]
-    means = [(fork, iteration, _mean(counts)) for fork, iteration, counts in samples]
-    return tuple((fork, i, None if score is None else score * factor) for fork, i, score in scores or means)
-
-
-def _mean(counts: list[tuple[float, float]]) -> float | None:
+def _mean(counts: Sequence[tuple[float, float]]) -> float | None:
     total = sum(count for _, count in counts)
     return sum(time * count for time, count in counts) / total if total else None
 
 
-def _histogram(samples: list[_Samples], factor: float) -> tuple[Row, ...]:
+def _histogram(samples: Sequence[Sequence[tuple[float, float]]], factor: float) -> tuple[Row, ...]:
     """Return latency in ms and count over all forks and iterations, ascending."""
     total: defaultdict[float, float] = defaultdict(float)
-    for _, _, counts in samples:
+    for counts in samples:
         for time, count in counts:
-            total[time] += count
+            total[float(time)] += count
     return tuple((time * factor / 1e6, count) for time, count in sorted(total.items()))

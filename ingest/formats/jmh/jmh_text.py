@@ -1,20 +1,20 @@
 """JMH's text output: all that it prints while it runs, or only its tables, alone or within a document."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Any
 
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
 from ingest.formats.jmh.executions import BenchmarkBlock, BenchmarkFailure, Execution, told_apart
-from ingest.formats.jmh.header import JmhHeader, are_contradictory, header_of
+from ingest.formats.jmh.header import are_contradictory, header_of
 from ingest.formats.jmh.results import report_of
 from ingest.formats.jmh.score_table import (
-    ScoreRow,
     ScoreTable,
     columns_of,
     columns_of_line,
     looks_like_a_row,
 )
-from ingest.formats.outputs import missing_line_end, quoted
+from ingest.formats.outputs import bounded, quoted, whole_lines
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
@@ -45,6 +45,9 @@ _RULE = re.compile(r"[-=*#_]{3,}")
 _MAY_BEGIN_A_MARK = frozenset(" \t/*-[")
 _UNIT_OF_JMH = re.compile(r"(?<!\w)(?:[nuµμm]?s/op|[kKMG]?ops?/(?:[nuµμm]?s|sec|min))(?!\w)")
 
+# Nothing of a last line is lost that ends with a unit, or that has no words.
+_WHOLE_LINE = re.compile(rf".*{_UNIT_OF_JMH.pattern}\W*|\W*")
+
 _LINES_OF_A_RESULT = 3
 
 
@@ -67,7 +70,7 @@ def parse(source: Source) -> ParsedReport:
         raise log.refusal()
     log.executions[-1].refuse_a_cut(log.last_line)
     warnings = [warning for execution in log.executions for warning in execution.warnings()]
-    return report_of(results, [*log.warnings, *notes, *warnings])
+    return report_of(results, [*log.warnings, *notes, *warnings], log.last_line)
 
 
 def _unmarked(line: str) -> str:
@@ -80,7 +83,6 @@ class _Log:
 
     def __init__(self, source: Source) -> None:
         self.executions = [Execution()]
-        self.warnings: list[str] = []
         self._block: BenchmarkBlock | None = None
         self._trouble: BenchmarkFailure | None = None
         # Comments since the last blank line: what they say is said of the benchmark that is named next.
@@ -95,19 +97,18 @@ class _Log:
         self._is_beside_row = self._is_apart = False
         # The last text, which is the caption of the next table.
         self._text = ""
-        # Rows that no head names the columns of.
-        self._strays: list[tuple[int, str]] = []
+        # Lines that look like rows and fit no table.
+        self._unread: list[tuple[int, str]] = []
         self._headings: tuple[str, ...] = ()
         self._is_in_code = False
         # Comments that stand by themselves, without the output of a benchmark, since the last table; and the
         # headers that they made.
         self._settings: list[str] = []
-        self._headers: list[JmhHeader] = []
-        self.last_line = len(source.lines) if source.ends_with_newline else len(source.lines) - 1
-        for part in document_blocks(source.lines):
+        self._headers: list[Mapping[str, Any]] = []
+        lines, self.warnings = whole_lines(source, closing=_WHOLE_LINE)
+        self.last_line = len(lines)
+        for part in document_blocks(lines):
             self._read_part(part)
-        if not self.warnings:
-            self.warnings += missing_line_end(source)
         if self._failed_at:
             self._fail(self.last_line, "no reason is given")
         self._end_settings()
@@ -116,37 +117,36 @@ class _Log:
             execution.header = execution.header or only_header
             line = execution.table.line if execution.table else None
             source.limits.check("runs", execution.finish(), line)
-        self.warnings += self._warnings_of_strays()
+        unread = [
+            f"line {line} looks like a row of JMH, but fits no head above it, and was not read: "
+            f"{quoted(text)}"
+            for line, text in self._unread
+        ]
+        self.warnings += bounded(unread)
 
     def refusal(self) -> FormatError:
         """Return why no benchmark was measured."""
         blocks = [block for execution in self.executions for block in execution.blocks]
         tables = [execution.table for execution in self.executions if execution.table]
-        unmatched = [rows for execution in self.executions for rows in execution.unmatched]
-        others = [row for table in tables for row in table.others]
+        unmatched = [row for execution in self.executions for row in execution.unmatched]
         reasons = [
-            *((at.failure.line, f"{at.workload} failed: {at.failure.reason}") for at in blocks if at.failure),
+            *(
+                (at.failure.line, f"{at.result.workload} failed: {at.failure.reason}")
+                for at in blocks
+                if at.failure
+            ),
             *([self._trouble] if self._trouble else ()),
-            *((rows.line, f"{rows.workload} was left out: {rows.problem}") for rows in unmatched),
-            *((line, f"this is no row of its table: {quoted(text)}") for line, text in others),
-            *((line, f"no head names the columns of the row {quoted(text)}") for line, text in self._strays),
+            *((row.line, row.left_out) for row in unmatched),
+            *((line, f"no head names the columns of the row {quoted(text)}") for line, text in self._unread),
         ]
         for line, reason in reasons:
             return FormatError(f"no benchmark was measured; {reason}", line)
-        benchmark = blocks[-1].workload if blocks else "a benchmark"
+        benchmark = blocks[-1].result.workload if blocks else "a benchmark"
         return FormatError(
             f"no score of {benchmark}; did JMH finish? Send the table that it prints at its end, or "
             "its JSON (-rf json): pictures and ratios are not read",
             tables[-1].line if tables and not blocks else max(self.last_line, 1),
         )
-
-    def _warnings_of_strays(self) -> Iterator[str]:
-        for number, line in self._strays[:1]:
-            more = f"; so are {len(self._strays) - 1} more lines" if len(self._strays) > 1 else ""
-            yield (
-                f"line {number} looks like a row of JMH, but no head above it names its columns, and it was "
-                f"not read: {quoted(line)}{more}"
-            )
 
     def _read_part(self, part: DocumentBlock) -> None:
         """Read a part of a document. A file that is none is one part, of text."""
@@ -158,10 +158,7 @@ class _Log:
             self._read_table(part)
         else:
             for number, line in enumerate(map(_unmarked, part.lines), part.line):
-                if number > self.last_line:
-                    self._read_cut(line, number)
-                else:
-                    self._read(line, number)
+                self._read(line, number)
         if part.kind is not BlockKind.TEXT:
             self._leave_part()
         if not part.is_closed and not self.executions[-1].is_empty:
@@ -182,9 +179,9 @@ class _Log:
         self._comments = []
 
     def _end_settings(self) -> None:
-        if (header := header_of(self._settings)) != JmhHeader():
+        if header := header_of(self._settings):
             # Two settings of one thing hold for nothing.
-            self._headers.append(JmhHeader() if are_contradictory(self._settings) else header)
+            self._headers.append({} if are_contradictory(self._settings) else header)
         self._settings = []
 
     def _read(self, line: str, number: int) -> None:
@@ -216,7 +213,7 @@ class _Log:
         elif columns := columns_of_line(line):
             self._begin_table(ScoreTable(number, columns))
         elif looks_like_a_row(line, of_no_table=True):
-            self._strays.append((number, line.strip()))
+            self._unread.append((number, line.strip()))
         elif any(map(str.isalnum, line)):
             self._text = line
 
@@ -237,11 +234,12 @@ class _Log:
         if match and (self._block is None or self._block.is_headless):
             # No header of its benchmark stands above it.
             name = match["name"]
-            if not (self._block and self._block.benchmark == name and match["secondary"]):
-                self._begin_block(BenchmarkBlock(number, name, header_of(self._comments), is_headless=True))
+            if not (self._block and self._block.result.benchmark == name and match["secondary"]):
+                header = header_of(self._comments)
+                self._begin_block(BenchmarkBlock.of(number, name, header, is_headless=True))
         if self._block:
             self._result = [line]
-            self._block.results.append(self._result)
+            self._block.texts.append(self._result)
 
     def _begin_block(self, block: BenchmarkBlock) -> None:
         self._start_execution_after_a_table()
@@ -260,7 +258,7 @@ class _Log:
     def _read_comment(self, line: str, number: int) -> None:
         name, _, value = line.partition(": ")
         if name == "# Benchmark" and value:
-            self._begin_block(BenchmarkBlock(number, value.strip(), header_of(self._comments)))
+            self._begin_block(BenchmarkBlock.of(number, value.strip(), header_of(self._comments)))
             self._is_in_header = True
             return
         self._comments.append(line)
@@ -269,7 +267,7 @@ class _Log:
             return
         if self._block and self._is_in_header and line.startswith("# VM "):
             # In JMH 0.9 the virtual machine stands below the name.
-            self._block.header = header_of(self._comments)
+            self._block.take_header(header_of(self._comments))
             return
         self._is_in_header = False
         if line.startswith("# Run complete"):
@@ -279,7 +277,8 @@ class _Log:
         elif self._block and name == "# Fork":
             # In the virtual machine of JMH itself it is ``N/A``.
             fork = _FORK.match(value)
-            self._block.fork, self._block.forks = (int(fork[1]), int(fork[2])) if fork else (1, 0)
+            number_, forks = (int(fork[1]), int(fork[2])) if fork else (1, 0)
+            self._block.fork, self._block.result.settings["forks"] = number_, forks
         elif self._block and line.startswith("# Warmup Fork:"):
             self._block.fork = None
 
@@ -292,7 +291,7 @@ class _Log:
         if row := table.columns.row_of_line(line):
             if self._is_apart and is_bare and table.rows:
                 # A text between rows may tell them apart.
-                self._strays.append((number, line.strip()))
+                self._unread.append((number, line.strip()))
                 return True
             table.rows.append((number, row))
             self._is_beside_row = True
@@ -302,7 +301,7 @@ class _Log:
             return False
         is_meant = looks_like_a_row(line)
         if is_meant or (self._is_beside_row and is_bare):
-            table.others.append((number, line.strip()))
+            self._unread.append((number, line.strip()))
         else:
             self._is_apart = True
         self._is_beside_row = self._is_beside_row and is_meant
@@ -324,32 +323,15 @@ class _Log:
         table = ScoreTable(line, columns)
         self._begin_table(table)
         for number, cells in rows:
-            row = columns.row(cells)
-            if number > self.last_line:
-                self._end_table(table, row if len(cells) >= columns.width else None, number)
-            elif row:
+            if row := columns.row(cells):
                 table.rows.append((number, row))
             elif any(cells):
-                table.others.append((number, " | ".join(cells)))
-
-    def _read_cut(self, line: str, number: int) -> None:
-        """Read the last line where it has no line end: what stands there may be half of it."""
-        self._end_table(self._table, self._table.columns.row_of_line(line) if self._table else None, number)
-
-    def _end_table(self, table: ScoreTable | None, row: ScoreRow | None, number: int) -> None:
-        last = f"line {number}, the last one, has no line end"
-        if table and row and table.knows(row.number.unit):
-            table.rows.append((number, row))
-            self.warnings.append(f"{last}: the table may break off there")
-            return
-        self.warnings.append(f"{last} and was left out")
-        if table:
-            self._trouble = self._trouble or BenchmarkFailure(number, "the table breaks off within this line")
+                self._unread.append((number, " | ".join(cells)))
 
     def _read_below_result(self, result: list[str], line: str) -> None:
         """Take the lines below a result; of sampled operations the percentiles stand further below."""
         block = self._block
-        is_sampled = block and block.mode == "sample" and block.results[:1] == [result]
+        is_sampled = block and block.result.mode == "sample" and block.texts[:1] == [result]
         if len(result) < _LINES_OF_A_RESULT or (is_sampled and line[:1] in ("", " ")):
             result.append(line)
         else:

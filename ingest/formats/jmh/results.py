@@ -7,13 +7,13 @@ files of one execution give the same runs.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from benchdash.results.readings import HIGHER, LOWER, Direction, Reading, percentile_metric
 from benchdash.results.units import NANOSECONDS
 from ingest.formats.limits import remembering
-from ingest.formats.report import Fact, Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.masking import mask_text
 
 MODES = ("thrpt", "avgt", "sample", "ss")
@@ -43,6 +43,14 @@ _MARK = r"(?:Â·|┬[╖À]|[·@?ú\ufffd])"
 _PROFILER_MARKS = re.compile(f"{_MARK}+")
 _PERCENTILE_LABEL = re.compile(rf"(?:(?P<method>.*?)(?::|{_MARK}))?p(?P<rank>[01]\.[0-9]{{1,9}})")
 _MAX_ARGUMENTS_LENGTH = 10_000
+# Facts by the names that JMH's JSON gives them.
+_ENVIRONMENT = {
+    "jmhVersion": "tool_version",
+    "jdkVersion": "jdk_version",
+    "vmName": "vm_name",
+    "vmVersion": "vm_version",
+    "jvm": "jvm",
+}
 
 
 class UnitScale(NamedTuple):
@@ -65,26 +73,28 @@ class Score(NamedTuple):
     approximate: bool = False
 
 
-class Result(NamedTuple):
-    """One benchmark with its parameters in one mode.
+@dataclass(slots=True, eq=False)
+class Result:
+    """One benchmark with its parameters in one mode, on the line where it begins.
 
-    ``secondary`` goes by metric names (see ``metric_name``). ``environment`` are facts of JMH and JVM, which
-    mostly hold for the whole file. ``iterations`` are (fork, iteration, normalised score), counted from 1;
-    ``histogram`` is (latency in ms, count), ascending. ``headings`` are those that it stands under in a
-    document; ``place`` is their part that tells it from results of the same benchmark elsewhere in it.
+    ``problem`` is why there is no score. ``secondary`` goes by metric names (see ``metric_name``).
+    ``settings`` are named as in JMH's JSON. ``iterations`` are (fork, iteration, normalised score), counted
+    from 1; ``histogram`` is (latency in ms, count), ascending. ``headings`` are those that it stands under in
+    a document; ``place`` is their part that tells it from results of the same benchmark elsewhere in it.
     ``is_said``: that part is product and version, or the thread count.
     """
 
     benchmark: str
-    score: Score
-    params: Mapping[str, str] = MappingProxyType({})
+    params: Mapping[str, str] = field(default_factory=dict)
     mode: str | None = None
     threads: int | None = None
-    secondary: Mapping[str, Score] = MappingProxyType({})
-    options: Mapping[str, Fact] = MappingProxyType({})
-    environment: Mapping[str, Fact] = MappingProxyType({})
-    iterations: tuple[Row, ...] = ()
-    histogram: tuple[Row, ...] = ()
+    score: Score | None = None
+    problem: str = ""
+    line: int = 1
+    secondary: dict[str, Score] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    iterations: list[Row] = field(default_factory=list)
+    histogram: Sequence[Row] = ()
     headings: tuple[str, ...] = ()
     place: str = ""
     is_said: bool = False
@@ -93,7 +103,34 @@ class Result(NamedTuple):
 
     @property
     def workload(self) -> str:
-        return workload_name(self.benchmark, self.params, self.mode)
+        """``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
+        named = [f"{name}={value}" for name, value in self.params.items() if value != NOT_APPLICABLE]
+        return " ".join(" ".join([self.benchmark, *named, self.mode or ""]).split())
+
+    @property
+    def left_out(self) -> str:
+        return f"{self.workload} was left out: {self.problem}"
+
+    @property
+    def options(self) -> dict[str, Fact]:
+        """The number of forks, and how long the phases ran; nothing of what is not said or usual."""
+        options: dict[str, Fact] = {"forks": self.settings.get("forks")}
+        for phase in ("warmup", "measurement"):
+            iterations = options[f"{phase}_iterations"] = self.settings.get(f"{phase}Iterations")
+            if iterations:
+                batch_size = self.settings.get(f"{phase}BatchSize") or 1
+                options[f"{phase}_time"] = self.settings.get(f"{phase}Time")
+                options[f"{phase}_batch_size"] = batch_size if batch_size > 1 else None
+        return {name: value for name, value in options.items() if value is not None}
+
+    @property
+    def environment(self) -> dict[str, Fact]:
+        """Facts of JMH and JVM, which mostly hold for the whole file; arguments without the passwords."""
+        arguments = " ".join(self.settings.get("jvmArgs") or ())
+        facts = {fact: self.settings.get(name) for name, fact in _ENVIRONMENT.items()}
+        facts["jvm_args"] = mask_text(arguments[:_MAX_ARGUMENTS_LENGTH])
+        facts["blackhole_mode"] = self.settings.get("blackholeMode")
+        return {name: value for name, value in facts.items() if value}
 
 
 def mode_of(text: str) -> str | None:
@@ -131,12 +168,6 @@ def interval_around(score: float, error: float | None) -> tuple[float, float] | 
     return None if error is None else (score - error, score + error)
 
 
-def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -> str:
-    """Return ``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
-    named = [f"{name}={value}" for name, value in params.items() if value != NOT_APPLICABLE]
-    return " ".join(" ".join([benchmark, *named, mode or ""]).split())
-
-
 def metric_name(label: str, benchmark: str) -> str:
     """Return the metric of a secondary result: ``gc.count`` of ``·gc.count``, ``score_p50`` of ``p0.50``.
 
@@ -158,27 +189,15 @@ def score_percentile(percentile: float) -> str:
     return percentile_metric(round(percentile, 6)).replace("latency", "score")
 
 
-def phase_options(
-    phase: str, *, iterations: int | None, time: str | None, batch_size: int | None
-) -> dict[str, Fact]:
-    """Return how long the phase ``warmup`` or ``measurement`` ran; nothing of what is not said or usual."""
-    options: dict[str, Fact] = {}
-    if iterations is not None:
-        options[f"{phase}_iterations"] = iterations
-    if iterations and time is not None:
-        options[f"{phase}_time"] = time
-    if iterations and batch_size is not None and batch_size > 1:
-        options[f"{phase}_batch_size"] = batch_size
-    return options
+def report_of(found: Sequence[Result], warnings: Sequence[str], last_line: int) -> ParsedReport:
+    """Return a run for each result with a score. Facts that all of them share are those of the report.
 
-
-def jvm_arguments(text: str) -> str:
-    """Return the arguments of the virtual machine, without the passwords among them."""
-    return mask_text(text[:_MAX_ARGUMENTS_LENGTH])
-
-
-def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedReport:
-    """Return a run for each result. An environment that all of them share is a fact of the report."""
+    Raise FormatError where none has one.
+    """
+    results = [result for result in found if result.score]
+    if not results:
+        reason, line = next(((one.left_out, one.line) for one in found), ("did JMH finish?", last_line))
+        raise FormatError(f"no benchmark was measured; {reason}", line)
     shared = _shared(results)
     workloads = [result.workload for result in results]
     places = [f"{result.place}/" if result.place else "" for result in results]
@@ -186,9 +205,11 @@ def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedRepor
     intervals = []
     for key, result in zip(keys, results, strict=True):
         if result.iterations:
-            intervals.append(Intervals(key, "iterations", ("fork", "iteration", "score"), result.iterations))
+            rows = tuple(result.iterations)
+            intervals.append(Intervals(key, "iterations", ("fork", "iteration", "score"), rows))
         if result.histogram:
-            intervals.append(Intervals(key, "histogram", ("latency_ms", "count"), result.histogram))
+            rows = tuple(result.histogram)
+            intervals.append(Intervals(key, "histogram", ("latency_ms", "count"), rows))
     return ParsedReport(
         runs=tuple(
             _run(result, key, workload, shared)
@@ -201,13 +222,10 @@ def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedRepor
 
 
 def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) -> ParsedRun:
-    readings = [_reading("score", result.score, result.score)]
     # The score goes before an auxiliary counter that somebody called "score" too.
-    readings += [
-        _reading(metric, measured, result.score)
-        for metric, measured in result.secondary.items()
-        if metric != "score"
-    ]
+    scores = {"score": result.score} | result.secondary | {"score": result.score}
+    unit = result.score.unit if result.score else ""
+    readings = [_reading(name, measured, unit) for name, measured in scores.items() if measured]
     own = {name: value for name, value in result.environment.items() if name not in shared}
     return ParsedRun(
         readings=tuple(readings),
@@ -223,9 +241,9 @@ def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) ->
     )
 
 
-def _reading(metric: str, measured: Score, score: Score) -> Reading:
+def _reading(metric: str, measured: Score, score_unit: str) -> Reading:
     number, unit, interval, _ = measured
-    scale = _scale(metric, unit, score.unit)
+    scale = _scale(metric, unit, score_unit)
     low, high = interval or (None, None)
     return Reading(
         metric,
@@ -274,7 +292,7 @@ def _warnings_of(results: Sequence[Result], workloads: Sequence[str]) -> list[st
     warnings = [
         f"{workload}: only the power of ten of the score is printed; JMH's JSON has all digits"
         for result, workload in zip(results, workloads, strict=True)
-        if result.score.approximate
+        if result.score and result.score.approximate
     ]
     times = Counter(
         (result.place, workload, result.threads) for result, workload in zip(results, workloads, strict=True)

@@ -21,7 +21,6 @@ from ingest.formats.jmh.results import (
     scale_of,
     score_percentile,
     score_scale,
-    workload_name,
 )
 from ingest.formats.outputs import MAX_THREADS, quoted
 from ingest.formats.report import FormatError, listed
@@ -257,61 +256,35 @@ def looks_like_a_row(line: str, *, of_no_table: bool = False) -> bool:
     return has_mode or (len(words) > 2 and scale_of(words[-1]) is not None)
 
 
-@dataclass(slots=True, eq=False)
-class BenchmarkRows:
-    """The rows of one benchmark with its parameters and mode.
-
-    ``row`` is that of the score once it ``is_scored``, and the first one until then.
-    """
-
-    line: int
-    row: ScoreRow
-    is_scored: bool = False
-    measured: Score | None = None
-    secondary: dict[str, Score] = field(default_factory=dict)
-
-    @property
-    def workload(self) -> str:
-        return workload_name(self.row.benchmark, self.row.params, self.row.mode)
-
-    @property
-    def problem(self) -> str:
-        """Why there is no score, or nothing."""
-        if not self.is_scored:
-            return "no row has its score"
-        if not self.measured:
-            if self.row.number.score in NOT_A_NUMBER:
-                return "its score is not a number"
-            return "its score is printed with signs that its file cannot hold; JMH's JSON has its digits"
-        if self.measured.score == 0 and not self.measured.approximate:
-            return "its score is printed as 0, without a digit of it; JMH's JSON has them"
-        return ""
-
-    @property
-    def score(self) -> Score | None:
-        return None if self.problem else self.measured
-
-    @property
-    def result(self) -> Result | None:
-        benchmark, _, params, mode, threads, _ = self.row
-        return self.score and Result(benchmark, self.score, params, mode, threads, self.secondary)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The metrics whose rows JMH prints with others that are here."""
-        present = self.secondary.keys() | ({score_percentile(0)} if self.row.mode == "sample" else set())
-        families = [names for names in _TOGETHER if names[0] in present]
-        return tuple(name for names in families for name in names if name not in self.secondary)
+NO_SCORE = "no row has its score"
 
 
-def warnings_of(benchmarks: Iterable[BenchmarkRows]) -> Iterator[str]:
-    """Yield what is missing of these benchmarks; of rows that many of them lack one warning."""
+def _problem(number: NumberText, measured: Score | None) -> str:
+    """Return why the number of a row is no score, or nothing."""
+    if not measured and number.score in NOT_A_NUMBER:
+        return "its score is not a number"
+    if not measured:
+        return "its score is printed with signs that its file cannot hold; JMH's JSON has its digits"
+    if measured.score == 0 and not measured.approximate:
+        return "its score is printed as 0, without a digit of it; JMH's JSON has them"
+    return ""
+
+
+def _missing(result: Result) -> tuple[str, ...]:
+    """Return the metrics whose rows JMH prints with others that are here."""
+    present = result.secondary.keys() | ({score_percentile(0)} if result.mode == "sample" else set())
+    families = [names for names in _TOGETHER if names[0] in present]
+    return tuple(name for names in families for name in names if name not in result.secondary)
+
+
+def warnings_of(results: Iterable[Result]) -> Iterator[str]:
+    """Yield what is missing of the results of a table; of rows that many of them lack one warning."""
     lacking: dict[tuple[str, ...], list[str]] = {}
-    for benchmark in benchmarks:
-        if benchmark.problem:
-            yield f"{benchmark.workload} was left out: {benchmark.problem}"
-        elif benchmark.missing:
-            lacking.setdefault(benchmark.missing, []).append(benchmark.workload)
+    for result in results:
+        if result.problem:
+            yield result.left_out
+        elif missing := _missing(result):
+            lacking.setdefault(missing, []).append(result.workload)
     for metrics, (first, *others) in lacking.items():
         have = f"{first} has" if not others else f"{first} and {len(others)} more have"
         yield f"{have} no row for {listed([*metrics])}: the file is cut off, or JMH is an old one"
@@ -319,50 +292,48 @@ def warnings_of(benchmarks: Iterable[BenchmarkRows]) -> Iterator[str]:
 
 @dataclass(eq=False)
 class ScoreTable:
-    """The rows below a head; ``others`` are lines within the table that are no rows of it."""
+    """The rows below a head."""
 
     line: int
     columns: ScoreColumns
     rows: list[tuple[int, ScoreRow]] = field(default_factory=list)
-    others: list[tuple[int, str]] = field(default_factory=list)
-
-    def knows(self, unit: str) -> bool:
-        """Return whether a unit is a whole one, not half of one."""
-        return scale_of(unit) is not None or any(row.number.unit == unit for _, row in self.rows)
 
     @cached_property
     def style(self) -> NumberStyle:
         """How the numbers are printed, once all rows are here."""
         return style_of(text for _, row in self.rows for text in row.number.numbers)
 
-    def benchmarks(self) -> list[BenchmarkRows]:
+    def results(self) -> list[Result]:
         """Return the benchmarks of the table, in the order of their first rows.
 
         Raise FormatError for a number that cannot be read, a score in a unit that is none of JMH's, and for
         scores that nothing tells apart.
         """
-        latest: dict[Key, BenchmarkRows] = {}
-        benchmarks = []
+        latest: dict[Key, Result] = {}
+        results = []
         for line, row in self.rows:
             try:
                 measured = row.number.measured(self.style)
             except ValueError as error:
                 raise FormatError(str(error), line) from None
             key, is_score = row.key, not row.label
-            benchmark = latest.get(key)
+            result = latest.get(key)
             if is_score and measured and not score_scale(measured.unit):
                 raise FormatError(f"the unit {measured.unit[:40]!r} is {NO_SCORE_UNIT}", line)
-            if benchmark is None or (is_score and benchmark.is_scored):
-                if benchmark and not row.mode:
-                    other = f"{benchmark.workload} stands in line {benchmark.line} too"
+            if result is None or (is_score and result.problem != NO_SCORE):
+                if result and not row.mode:
+                    other = f"{result.workload} stands in line {result.line} too"
                     raise FormatError(f"{other}, and no column tells them apart", line)
-                benchmark = latest[key] = BenchmarkRows(line, row)
-                benchmarks.append(benchmark)
+                result = Result(row.benchmark, row.params, row.mode, problem=NO_SCORE, line=line)
+                latest[key] = result
+                results.append(result)
             if is_score:
-                benchmark.row, benchmark.is_scored, benchmark.measured = row, True, measured
+                result.params, result.threads = row.params, row.threads
+                result.problem = _problem(row.number, measured)
+                result.score = None if result.problem else measured
             elif measured:
-                benchmark.secondary[metric_name(row.label, row.benchmark)] = measured
-        return benchmarks
+                result.secondary[metric_name(row.label, row.benchmark)] = measured
+        return results
 
     def warnings(self, *, is_of_jmh: bool) -> Iterator[str]:
         """Yield what is not read, and numbers that could be meant in another way.
@@ -370,8 +341,6 @@ class ScoreTable:
         ``is_of_jmh``: the table stands in an output of JMH, which prints three decimals.
         """
         name = f"the table in line {self.line}"
-        for number, text in self.others:
-            yield f"line {number} is no row of {name} and was not read: {quoted(text)}"
         if self.columns.unread:
             names = listed([quoted(unread) for unread in self.columns.unread])
             yield f"{name} has columns that are none of JMH's and were not read: {names}"
