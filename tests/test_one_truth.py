@@ -12,19 +12,23 @@ from statistics import median
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.db.models import F
 from rest_framework.test import APIClient
 
-from benchdash.alerts.models import Alert
+from benchdash.alerts.digest_mails import digest_context
+from benchdash.alerts.models import Alert, Digest
 from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.regressions.comparison.verdict_words import side_of
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from benchdash.results import wording
+from benchdash.results.models import Run
 from ingest.samples import projects
 from tests.assistants.conftest import Door
-from tests.builders import START, make_project, make_record, make_runs, make_token
+from tests.builders import START, make_project, make_record, make_runs, make_series, make_token
 from tests.dashboard.page_text import text_of
 from tests.test_pipeline import NIGHTS
-from tests.verdicts_of_pages import Places
+from tests.verdicts_of_pages import Places, look_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_loop_of_the_browser")]
 
@@ -136,6 +140,49 @@ def test_in_the_sample_project_too(client, settings, tmp_path, monkeypatch):
         assert figure_of(incident) in text, where
 
 
+# --- old losses -------------------------------------------------------------------------------------------
+
+
+def test_an_old_loss_that_holds_is_told_wherever_a_morning_is(client):
+    project = make_project("nightly", public=True)
+    steady = [100.0, 100.4, 99.7, 100.1, 99.9, 100.3, 99.6] * 4
+    values = [*steady, *(value * 0.8 for value in steady)]
+    start = datetime.now(UTC) - timedelta(days=len(values) - 1, hours=5)
+    make_series(values, project=project, branch="main", start=start)
+    analyse_touched()
+    Incident.objects.update(state=Incident.State.WONTFIX)
+    now = datetime.now(UTC)
+    digest = Digest(project=project, since=now - timedelta(days=1), until=now)
+
+    def badge():
+        return re.search('aria-label="([^"]*)"', client.get("/p/nightly/badge.svg").content.decode())[1]
+
+    def told():
+        overview = client.get("/api/v1/overview/?project=nightly").json()
+        home = text_of(client.get("/"))
+        return {
+            "overview": text_of(client.get("/p/nightly/")),
+            "overview in the API": overview["headline"],
+            "sentence in the API": overview["sentence"],
+            "front page": home,
+            "badge": badge(),
+            "digest": digest_context(digest)["sentence"],
+        }
+
+    for where, words in told().items():
+        assert "1 old loss still holds" in words, where
+    assert badge() == "benchdash: 1 old loss still holds"
+    # The sentence goes on alike after what ran, of which the front page knows less.
+    overview = client.get("/api/v1/overview/?project=nightly").json()["sentence"].partition("; ")[2]
+    assert " ".join(overview.split()) in text_of(client.get("/"))
+    # Of a branch that is measured no more nothing holds.
+    Run.objects.update(started_at=F("started_at") - timedelta(days=30))
+    make_series(steady[:5], project=project, branch="next", start=now - timedelta(days=4, hours=5))
+    analyse_touched()
+    for where, words in told().items():
+        assert "old loss" not in words, where
+
+
 # --- verdicts ---------------------------------------------------------------------------------------------
 
 RELEASES = ("10.6.1", "10.6.2")
@@ -206,3 +253,45 @@ def test_no_headline_denies_a_loss_that_is_certain(places):
         assert "No difference" not in headline
     verdict, rows = places.gate()
     assert (verdict == "fail") == ("worse" in rows.values())
+
+
+# --- the newest night ---------------------------------------------------------------------------------------
+
+
+def measure_nights_at_random(project, seed):
+    """A branch in a few workloads: some changed their level, and some fall out in the last night."""
+    random = Random(seed)
+    nights, noise = random.choice([4, 12, 30, 60]), random.choice([0.001, 0.01])
+    start = datetime.now(UTC) - timedelta(days=nights - 1, hours=5)
+    for number in range(random.choice([1, 3, 5])):
+        level, moved = 1000.0, random.choice([1.0, 1.0, 0.8, 1.25])
+        last = random.choice([1.0, 1.0, 0.85, 0.98, 1.2])
+        values = [
+            level * (moved if night >= nights // 2 else 1) * random.gauss(1, noise) for night in range(nights)
+        ]
+        values[-1] *= last
+        metric = random.choice(["tps", "latency_p95"])
+        make_series(values, project=project, branch="main", start=start, metric=metric, workload=f"w{number}")
+    analyse_touched()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_place_says_the_same_of_the_newest_night(client, seed):
+    project = make_project("nightly", public=True)
+    measure_nights_at_random(project, seed)
+    rows = client.get("/api/v1/overview/?project=nightly").json()["rows"]
+    assert rows
+    now = datetime.now(UTC)
+    digest = digest_context(Digest(project=project, since=now - timedelta(days=1), until=now))
+    overview = text_of(client.get("/p/nightly/"))
+    gate = client.get("/api/v1/gate/?project=nightly&branch=main").json()
+    of_gate = {row["series"]: row["cells"][0] for row in gate["rows"]}
+    for row in rows:
+        page = " ".join(client.get(f"/p/nightly/history/?series={row['series']}").content.decode().split())
+        [cell] = re.findall(r'<td class="number">(<a [^>]*title="The newest two.*?)</td>', page)
+        assert (look_of(cell) or "unknown") == row["verdict"], row
+        assert " ".join(row["standing"].split()) in overview
+        assert row["standing"] in [one.standing for one in digest["rows"] if row["workload"] in one.workload]
+        # The gate holds the night against the same level, by what it excludes: it is sure, or says less.
+        decided = of_gate[row["series"]]["verdict"] if of_gate[row["series"]] else ""
+        assert {side_of(decided), side_of(row["verdict"])} != {"better", "worse"}, row

@@ -109,7 +109,7 @@ class Places:
         # Where all rows have the same thread count it stands above them.
         shared = re.search("; ([0-9]+) threads?</span>", page)
         for head, row in _rows(_table(page, "matrix")):
-            verdict = _of_look(row)
+            verdict = look_of(row)
             if "matrix-total" in row:
                 mean = verdict
                 continue
@@ -135,9 +135,9 @@ class Places:
             for head, row in _rows(_table(page, name)):
                 shown = re.findall("<td.*?</td>", row)[at - 1]
                 if "glance-total" in row:
-                    mean = _of_look(shown)
+                    mean = look_of(shown)
                 else:
-                    cells[_row_name(head)] = _of_look(shown)
+                    cells[_row_name(head)] = look_of(shown)
         return mean or "".join(cells.values()), cells
 
 
@@ -167,7 +167,7 @@ def _row_name(head):
     return name.strip(), threads and int(threads)
 
 
-def _of_look(html):
+def look_of(html):
     """The verdict that the last cell shows by its look."""
     looks = re.findall(r"level-([a-z-]+)", html)
     return re.sub("-$", "", looks[-1]).replace("-", "_") if looks else ""

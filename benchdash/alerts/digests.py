@@ -14,7 +14,6 @@ from benchdash.alerts.owing import MAY_READ_THE_PROJECT, fitting
 from benchdash.alerts.refusals import IS_STOPPED
 from benchdash.alerts.subscriptions import OF_MAIL
 from benchdash.regressions.models import Incident
-from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.mornings import Morning, morning_of
 from benchdash.regressions.morning.nights import NIGHT
@@ -152,15 +151,7 @@ def _wanted(morning: Morning, subscription: Subscription) -> Morning:
         recovered=recovered,
         missing=missing,
         rows=[row for row in morning.rows if _is_wanted_row(row, subscription, groups)],
-        sentence=sentences.sentence(
-            morning.night_runs,
-            new=new,
-            still_open=still_open,
-            lost=lost,
-            missing=missing,
-            recovered=len(recovered),
-            now=morning.night.until,
-        ),
+        waiting=0,
     )
 
 

@@ -66,7 +66,7 @@ def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
 def change_points(series: Mapping[int, Series], which: Q = STEP) -> dict[int, list[ChangePoint]]:
     """Return the suspected and confirmed change points of each series (given by id); one statement."""
     found = ChangePoint.objects.filter(LIVE, which, series__in=list(series)).select_related(
-        "incident__largest__series"
+        "incident__largest__series", "incident__folded_into"
     )
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in found.order_by("run__started_at", "pk"):

@@ -1,28 +1,23 @@
-"""One row for each workload that is measured regularly: its newest figure beside the level before it.
+"""One row for each workload that is measured regularly: its newest figure beside the level before it."""
 
-The newest group is held against the median of the groups before it since the last confirmed change. How far
-groups usually fall from that is Student's prediction interval, from the scatter of the history within its
-levels. A single night outside is no change of level yet. A row that moved with its machine has a level there,
-too, as its incidents are those of the machine.
-"""
-
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from math import expm1, log1p
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
-from django.conf import settings
 from django.db.models import Q
-from scipy.special import stdtrit
 
-from benchdash.regressions.comparison.verdicts import of_night
-from benchdash.regressions.detection.compare import Verdict
-from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistories
-from benchdash.regressions.detection.noise import MIN_SD, Floats
+from benchdash.regressions.comparison.newest_nights import (
+    MAX_RUNS,
+    NewestNight,
+    NightHistory,
+    Step,
+    level_of,
+    newest_nights,
+)
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results import metrics, wording
 from benchdash.results.cadence import Reporter
@@ -30,24 +25,18 @@ from benchdash.results.controls import is_control
 from benchdash.results.models import DEFAULT_CONFIGURATION, Series
 from benchdash.results.place import Place
 from benchdash.results.points import Points, first_known, moment, read_points
-from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.readings import Direction
 from benchdash.results.used_units import used_unit
 
-USUAL: Final = 0.99
-"""The share of nights at an unchanged level that the usual range holds."""
 MAX_GROUPS: Final = 60
 """Groups that a row draws."""
 MAX_SERIES: Final = 1000
 """Series that are read; of more, those are left out that reported least lately."""
 _MAX_VALUES: Final = 60_000
-_MAX_RUNS_OF_SERIES: Final = 240
-# A row that did not report for so long is not measured regularly any more.
-_LATELY: Final = timedelta(days=14)
+LATELY: Final = timedelta(days=14)
+"""A row that did not report for so long is not measured regularly any more."""
 # A branch with fewer reports, such as that of a pull request, has no history to look at.
 _MIN_REPORTS: Final = 3
-# Steps of a series so many groups apart are one with that of its machine.
-_NEAR: Final = 2
-_VARIANCE_OF_MEDIAN: Final = np.pi / 2
 
 
 class RowPlace(NamedTuple):
@@ -68,16 +57,13 @@ class RowPlace(NamedTuple):
         return ", ".join(filter(None, [f"{product} on {self.hardware}", configuration, self.counterpart]))
 
 
-@dataclass(frozen=True)
-class Standing:
+@dataclass(frozen=True, kw_only=True)
+class Standing(NewestNight):
     """A workload at one thread count; or over several, each of which has a row among ``parts``.
 
-    ``value`` is the newest figure, None over several thread counts. ``of_level`` is the newest figure as a
-    share of its level, a geometric mean over thread counts; ``usual`` is how far from 1 it falls as a rule.
-    ``verdict`` holds one against the other; ``beyond`` is how many of the newest groups fall outside on the
-    same side. ``groups`` counts those that the scatter is known from, and
-    ``needed`` is how many more it takes to tell. ``curve`` has the last groups as shares of the level; new
-    levels begin at ``changed_at``, indexes of it. ``incident`` is the one that made the level what it is,
+    ``value`` is the newest figure, None over several thread counts, of which ``of_level`` is a geometric
+    mean. ``curve`` has the last groups as shares of the level; new levels begin at ``changed_at``, indexes of
+    it. ``incident`` is the one that made the level what it is,
     whether it is open or not, and ``change`` the change there.
     """
 
@@ -90,12 +76,6 @@ class Standing:
     printed_unit: str
     direction: str
     value: float | None
-    of_level: float | None
-    usual: float | None
-    verdict: Verdict
-    beyond: int
-    groups: int
-    needed: int
     measured_at: datetime
     curve: Sequence[float]
     changed_at: Sequence[int]
@@ -143,7 +123,7 @@ def rows_of(found: Sequence[Reporter], is_open: Collection[int]) -> list[Standin
     series = _main_series(_regular(found))
     if not series:
         return []
-    newest = max(MAX_GROUPS, min(_MAX_RUNS_OF_SERIES, _MAX_VALUES // len(series)))
+    newest = max(MAX_GROUPS, min(MAX_RUNS, _MAX_VALUES // len(series)))
     points = read_points({one.pk: one for one in series}, newest=newest, intervals=False)
     histories = [one for one in _histories(series, points) if one.is_worth_a_row]
     of_workload: dict[tuple[Place, int], list[_History]] = defaultdict(list)
@@ -215,7 +195,7 @@ def _regular(found: Sequence[Reporter]) -> list[Reporter]:
     """Return what is measured regularly, and was lately; the last reported first."""
     streams = [one for one in found if one.place.branch or one.cadence]
     latest = max((one.last_at for one in streams), default=None)
-    lately = [one for one in streams if latest and one.last_at > latest - _LATELY]
+    lately = [one for one in streams if latest and one.last_at > latest - LATELY]
     regular = [one for one in lately if len(one.starts) >= _MIN_REPORTS] or lately
     return sorted(regular, key=lambda one: one.last_at, reverse=True)
 
@@ -248,18 +228,12 @@ def _main_series(reporters: Sequence[Reporter]) -> list[_Series]:
 
 @dataclass(frozen=True)
 class _History:
-    """The groups of a series in order: ``logs`` relative to the level of the newest, by ``names``.
-
-    Releases whose order is not known are left out. ``starts`` are the indexes at which a confirmed level
-    begins. ``logs`` are without the drift of the series; ``drifts`` are how far it was from its end.
-    """
+    """The groups of a series by ``names``; releases whose order is not known are left out."""
 
     series: _Series
     threads: Sequence[int | None]
-    logs: Floats
-    drifts: Floats
+    nights: NightHistory
     names: Sequence[Hashable]
-    starts: Sequence[int]
     value: float | None
     measured_at: datetime
     incident: Incident | None
@@ -268,29 +242,15 @@ class _History:
     @property
     def is_worth_a_row(self) -> bool:
         """Tell whether there are groups; of releases, more than the one that is measured again and again."""
-        return len(self.logs) > (0 if self.series.branch else 1)
-
-    @property
-    def level_start(self) -> int:
-        return max(self.starts, default=0)
-
-
-class _Step(NamedTuple):
-    """A confirmed change of level in a series."""
-
-    run_id: int
-    change: float | None
-    incident_id: int | None
-    last_good_id: int | None = None
-    per_point: float | None = None
+        return len(self.names) > (0 if self.series.branch else 1)
 
 
 def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
-    steps: dict[int, list[_Step]] = defaultdict(list)
+    steps: dict[int, list[Step]] = defaultdict(list)
     confirmed = ChangePoint.objects.filter(state=ChangePoint.State.CONFIRMED, origin="")
     of_series = confirmed.filter(series__in=[one.pk for one in series]).order_by("pk")
-    for pk, *columns in of_series.values_list("series_id", *_Step._fields):
-        steps[pk].append(_Step._make(columns))
+    for pk, *columns in of_series.values_list("series_id", *Step._fields):
+        steps[pk].append(Step._make(columns))
     of_steps = {step.incident_id for found in steps.values() for step in found}
     relevant = Incident.objects.filter(Q(pk__in=of_steps) | _of_machines(series))
     incidents = {one.pk: one for one in relevant.select_related("largest__series")}
@@ -306,39 +266,25 @@ def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
         values = points.levels[begin:end]
         usable = np.flatnonzero(values > 0)
         place_of = {int(place): index for index, place in enumerate(usable.tolist())}
-        placed = {}
-        logs = np.log(values[usable])
-        drift: _Step | None = None
-        drifts = np.zeros(len(logs))
-        for step in steps[one.pk]:
-            place, first = (
-                place_of.get(point - begin) if (point := points.index_of(run, at)) is not None else None
-                for run in (step.run_id, step.last_good_id or 0)
-            )
-            if place is None:
-                continue
-            if step.per_point is None:
-                placed[place] = step
-            else:
-                # How far values fall from the level is told around the drift, and not by it.
-                since_last = np.clip(np.arange(len(logs)) - place, (first or 0) - place, 0)
-                drifts[:] = since_last * log1p(step.per_point)
-                logs -= drifts
-                drift = step
+        index_of = partial(_index_of, points, at, begin, place_of)
         times = [started_at[begin + place] for place in usable.tolist()]
-        for machine in sorted(machines, key=lambda machine: machine.started_at):
-            if moved := _step_with_machine(machine, one, logs, times, placed):
-                placed[moved[0]] = moved[1]
-        newest = drift or placed.get(max(placed, default=-1))
+        nights = NightHistory.of(
+            values[usable],
+            times,
+            steps[one.pk],
+            machines,
+            index_of,
+            direction=one.direction,
+            hardware=one.hardware_id,
+        )
+        newest = nights.step
         incident = incidents.get(newest.incident_id) if newest and newest.incident_id else None
         found.append(
             _History(
                 series=one,
                 threads=[one.threads],
-                logs=logs - _level(logs, max(placed, default=0)),
-                drifts=drifts,
+                nights=nights,
                 names=[names[begin + place] for place in usable.tolist()],
-                starts=sorted(placed),
                 value=float(values[usable[-1]]) if len(usable) else None,
                 measured_at=moment(times[-1] if times else 0),
                 incident=incident,
@@ -348,6 +294,12 @@ def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
     return found
 
 
+def _index_of(points: Points, series: int, begin: int, place_of: Mapping[int, int], run: int) -> int | None:
+    """Return the index of the group of a run among the usable ones of a series, which begin at ``begin``."""
+    point = points.index_of(run, series)
+    return None if point is None else place_of.get(point - begin)
+
+
 def _of_machines(series: Sequence[_Series]) -> Q:
     """Select what the machines of these series did."""
     return Q(
@@ -355,29 +307,6 @@ def _of_machines(series: Sequence[_Series]) -> Q:
         status=Incident.Status.CONFIRMED,
         hardware__in={one.hardware_id for one in series},
     )
-
-
-def _step_with_machine(
-    machine: Incident, series: _Series, logs: Floats, times: Sequence[float], known: Mapping[int, _Step]
-) -> tuple[int, _Step] | None:
-    """Return where a series moved as its machine did, by half as much or more; None where it did not."""
-    at = bisect_left(times, machine.started_at.timestamp() - settings.SESSION_GAP_S)
-    is_here = machine.hardware_id == series.hardware_id and 0 < at < len(times)
-    if not is_here or machine.median is None or any(abs(at - place) <= _NEAR for place in known):
-        return None
-    start = max((place for place in known if place < at), default=0)
-    end = min((place for place in known if place > at), default=len(times))
-    moved = float(np.median(logs[at:end]) - np.median(logs[start:at]))
-    speed = log1p(machine.median) * (1 if series.direction == HIGHER else -1)
-    if moved * speed < speed**2 / 2:
-        return None
-    return at, _Step(0, expm1(moved), machine.pk)
-
-
-def _level(logs: Floats, start: int) -> float:
-    """Return the level of the groups from ``start`` on before the newest; of the newest where it is alone."""
-    level = logs[start:-1] if len(logs) - 1 > start else logs[-1:]
-    return float(np.median(level)) if len(level) else 0.0
 
 
 def _names(points: Points) -> list[Hashable]:
@@ -392,7 +321,7 @@ def _names(points: Points) -> list[Hashable]:
 
 def _fold(several: Sequence[_History]) -> _History:
     """Take the mean of the logs of thread counts, group by group."""
-    main = max(several, key=lambda one: (one.measured_at, len(one.logs)))
+    main = max(several, key=lambda one: (one.measured_at, len(one.names)))
     index_of = {name: at for at, name in enumerate(main.names)}
     sums, drifts, n = np.zeros((3, len(main.names)))
     starts: set[int] = set()
@@ -400,19 +329,22 @@ def _fold(several: Sequence[_History]) -> _History:
         known = [(index_of[name], at) for at, name in enumerate(one.names) if name in index_of]
         if known:
             there, here = np.array(known).T
-            sums[there] += one.logs[here]
-            drifts[there] += one.drifts[here]
+            sums[there] += one.nights.logs[here]
+            drifts[there] += one.nights.drifts[here]
             n[there] += 1
-        starts |= {index_of[one.names[at]] for at in one.starts if one.names[at] in index_of}
+        starts |= {index_of[one.names[at]] for at in one.nights.starts if one.names[at] in index_of}
     logs = sums / np.maximum(n, 1)
     changed = [one for one in several if one.incident]
     changes = [one.change for one in changed if one.change is not None]
     return replace(
         main,
         threads=[thread for one in several for thread in one.threads],
-        logs=logs - _level(logs, max(starts, default=0)),
-        drifts=drifts / np.maximum(n, 1),
-        starts=sorted(starts),
+        nights=NightHistory(
+            logs=logs - level_of(logs, max(starts, default=0)),
+            drifts=drifts / np.maximum(n, 1),
+            starts=sorted(starts),
+            direction=main.series.direction,
+        ),
         value=None,
         incident=changed[0].incident if changed else None,
         change=float(np.median(changes)) if changes else None,
@@ -423,28 +355,15 @@ def _fold(several: Sequence[_History]) -> _History:
 
 
 def _rows(histories: Sequence[_History]) -> list[Standing]:
-    before = [np.exp(one.logs[:-1]) for one in histories]
-    known = LevelHistories.of(before, [one.starts for one in histories])
-    sd, worth = known.scatter(np.arange(len(histories)))
-    return [
-        _row(history, float(of_row), int(df))
-        for history, of_row, df in zip(histories, sd, worth, strict=True)
-    ]
+    nights = newest_nights([one.nights for one in histories])
+    return [_row(*each) for each in zip(histories, nights, strict=True)]
 
 
-def _row(history: _History, sd: float, worth: int) -> Standing:
-    """``worth`` are the degrees of freedom of ``sd``, 0 where too few groups are known."""
-    series, n = history.series, len(history.logs) - 1
-    of_level = n - history.level_start
-    degrees = n - len({start for start in history.starts if 0 < start < n} | {0})
-    needed = max(MIN_WORTH - degrees, 1 - of_level, 0)
-    usual = None
-    if not needed and worth:
-        error = max(sd, MIN_SD) * np.sqrt(1 + _VARIANCE_OF_MEDIAN / of_level)
-        usual = float(np.expm1(stdtrit(worth, (1 + USUAL) / 2) * error))
-    ratio = float(np.exp(history.logs[-1])) if of_level > 0 else None
-    first = max(0, len(history.logs) - MAX_GROUPS)
+def _row(history: _History, night: NewestNight) -> Standing:
+    series, nights = history.series, history.nights
+    first = max(0, len(nights.logs) - MAX_GROUPS)
     return Standing(
+        **asdict(night),
         place=series.names,
         series_id=series.pk,
         workload=series.workload,
@@ -454,24 +373,9 @@ def _row(history: _History, sd: float, worth: int) -> Standing:
         printed_unit=series.printed_unit,
         direction=series.direction,
         value=history.value,
-        of_level=ratio,
-        usual=usual,
-        verdict=of_night(ratio, usual, series.direction),
-        beyond=_beyond(history.logs[history.level_start :], usual),
-        groups=n,
-        needed=needed,
         measured_at=history.measured_at,
-        curve=np.exp(history.logs[first:] + history.drifts[first:]).tolist(),
-        changed_at=[start - first for start in history.starts if start >= first],
+        curve=np.exp(nights.logs[first:] + nights.drifts[first:]).tolist(),
+        changed_at=[start - first for start in nights.starts if start >= first],
         incident=history.incident,
         change=history.change,
     )
-
-
-def _beyond(logs: Floats, usual: float | None) -> int:
-    """Count the newest groups of a level that fall out of the usual range on the side of the newest one."""
-    if usual is None or not len(logs):
-        return 0
-    side = np.sign(logs[-1])
-    within = np.flatnonzero(side * logs[::-1] <= np.log1p(usual))
-    return int(within[0]) if len(within) else len(logs)

@@ -81,7 +81,7 @@ def new_words(new: Collection[Incident], recovered: int = 0, waiting: int = 0) -
 
     While series are ``waiting`` for analysis there is ``nothing new so far``.
     """
-    told = _confirmed(new)
+    told = confirmed(new)
     worse = [one for one in told if headlines.is_for_the_worse(one)]
     better, suspected = len(told) - len(worse), len(new) - len(told)
     parts = []
@@ -100,24 +100,24 @@ def new_words(new: Collection[Incident], recovered: int = 0, waiting: int = 0) -
 
 def named_new(new: Collection[Incident]) -> list[Incident]:
     """Return the incidents that ``new_words`` names."""
-    return _largest([one for one in _confirmed(new) if headlines.is_for_the_worse(one)])[:MAX_NAMED]
+    return _largest([one for one in confirmed(new) if headlines.is_for_the_worse(one)])[:MAX_NAMED]
 
 
 def open_words(still_open: Collection[Incident], *, now: datetime) -> str:
     """Write ``1 open since 9 Nov: oltp_point_select −16.0 %``; empty where nothing is."""
-    told = _confirmed(still_open)
+    told = confirmed(still_open)
     if not told:
         return ""
     oldest = day(min(one.started_at for one in told), now=now)
-    [largest] = named_open(still_open)
+    [largest] = named(told)
     if len(told) == 1:
         return f"1 open since {oldest}: {incident_words(largest)}"
     return f"{len(told)} open, the oldest since {oldest}; the largest: {incident_words(largest)}"
 
 
-def named_open(still_open: Collection[Incident]) -> list[Incident]:
-    """Return the incident that ``open_words`` names."""
-    return _largest(_confirmed(still_open))[:1]
+def named(told: Collection[Incident]) -> list[Incident]:
+    """Return the incident that ``open_words`` and ``lost_words`` name."""
+    return _largest(confirmed(told))[:1]
 
 
 def lost_words(lost: Collection[Incident], *, now: datetime) -> str:
@@ -125,7 +125,7 @@ def lost_words(lost: Collection[Incident], *, now: datetime) -> str:
     if not lost:
         return ""
     [largest, *others] = _largest(lost)
-    first = f"{_holding(len(lost))}{', the largest' if others else ''}"
+    first = f"{holding_words(lost)}{', the largest' if others else ''}"
     return f"{first}: {incident_words(largest)}, since {day(largest.started_at, now=now)}"
 
 
@@ -136,50 +136,21 @@ def waiting_words(waiting: int) -> str:
     )
 
 
-def headline(
-    *,
-    new: Collection[Incident],
-    still_open: Collection[Incident],
-    lost: Collection[Incident],
-    missing: Sequence[Missing],
-    recovered: int = 0,
-    waiting: int = 0,
-) -> str:
-    """Say the same by numbers alone: ``1 new loss. 2 old losses still hold, bench-03 is missing.``."""
-    worse = sum(map(headlines.is_for_the_worse, _confirmed(new)))
-    better, suspected = len(_confirmed(new)) - worse, len(new) - len(_confirmed(new))
-    news = [
-        counted(worse, "new loss") if worse else "",
-        counted(better, "improvement") if better else "",
-        f"{recovered} recovered" if recovered else "",
-        counted(suspected, "suspected change") if suspected else "",
-    ]
-    is_open = len(_confirmed(still_open))
-    rest = [
-        f"{counted(is_open, 'loss')} {'is' if is_open == 1 else 'are'} open" if is_open else "",
-        _holding(len(lost)) if lost else "",
-        f"{_missing_name(missing[0])} is missing" if len(missing) == 1 else "",
-        f"{len(missing)} jobs are missing" if missing[1:] else "",
-    ]
-    nothing = "nothing new so far" if waiting else "nothing new"
-    said = (", ".join(filter(None, news)) or nothing, ", ".join(filter(None, rest)), waiting_words(waiting))
-    return " ".join(f"{part[0].upper()}{part[1:]}." for part in said if part)
-
-
-def _holding(lost: int) -> str:
-    return f"{counted(lost, 'old loss')} still {'holds' if lost == 1 else 'hold'}"
+def holding_words(lost: Collection[Incident]) -> str:
+    """Write ``2 old losses still hold``; empty where none does."""
+    return f"{counted(len(lost), 'old loss')} still {'holds' if len(lost) == 1 else 'hold'}" if lost else ""
 
 
 def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     """Write ``Missing: bench-03 since 17 Nov``; empty where nothing is."""
     if not missing:
         return ""
-    named = [f"{_missing_name(one)} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
+    named = [f"{missing_name(one)} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
     more = len(missing) - len(named)
     return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
 
 
-def _missing_name(missing: Missing) -> str:
+def missing_name(missing: Missing) -> str:
     """Write ``bench-03``, or ``oltp_write of MariaDB main on bench-03`` where others of the job came."""
     if not missing.workloads:
         return missing.subject
@@ -221,34 +192,7 @@ def threads_of(row: Standing) -> str:
     return "" if row.first_threads is None else headlines.threads_words(row.first_threads)
 
 
-def sentence(
-    ran: Ran | None,
-    *,
-    new: Collection[Incident],
-    still_open: Collection[Incident],
-    lost: Collection[Incident] | None,
-    missing: Sequence[Missing],
-    recovered: int = 0,
-    waiting: int = 0,
-    now: datetime,
-) -> str:
-    """Say it all: ``Last night ...; nothing new. 1 open since ... 2 old losses ... Missing: ...``.
-
-    ``lost`` is None where nobody has looked for old losses that hold.
-    """
-    first = ran_words(ran, now=now)
-    if ran is None:
-        return f"{first}."
-    is_open, holds = open_words(still_open, now=now), lost_words(lost or (), now=now)
-    nothing = ""
-    if lost is not None and not is_open and not holds and not waiting:
-        nothing = ", nothing else open" if named_new(new) else ", nothing open"
-    news = f"{first}; {new_words(new, recovered, waiting)}{nothing}"
-    parts = (news, is_open, holds, missing_words(missing, now=now), waiting_words(waiting))
-    return " ".join(f"{part}." for part in parts if part)
-
-
-def _confirmed(incidents: Collection[Incident]) -> list[Incident]:
+def confirmed(incidents: Collection[Incident]) -> list[Incident]:
     return [one for one in incidents if one.status == Incident.Status.CONFIRMED]
 
 

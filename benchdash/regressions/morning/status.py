@@ -1,6 +1,6 @@
 """The open incidents of a project, or of a part of it, in a few words: for a badge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
@@ -12,8 +12,9 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.headlines import is_for_the_worse
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.morning.missing import missing_of
+from benchdash.regressions.morning.news import flag, still_lost
 from benchdash.regressions.morning.nights import NightRuns, night_of
-from benchdash.regressions.morning.sentences import day
+from benchdash.regressions.morning.sentences import day, holding_words
 from benchdash.regressions.queries import LIVE, open_filter
 from benchdash.results.cadence import LOOK_BACK, Reporter
 from benchdash.results.models import Hardware, Series, TouchedSeries
@@ -54,6 +55,8 @@ class UnknownPartError(Exception):
 def status_of(project: Project, part: ProjectPart, *, now: datetime | None = None) -> Status:
     """Say what is open, as the morning page counts it: confirmed, for the worse, and not put aside.
 
+    Where nothing is, the old losses that still hold are counted.
+
     Where results of the last night are missing, or there are none, that is said: nothing open is good news
     only of what was measured. A constant number of statements. Raises UnknownPartError.
     """
@@ -65,7 +68,9 @@ def status_of(project: Project, part: ProjectPart, *, now: datetime | None = Non
     runs = night_of(project, now=now)
     if part:
         runs = _narrowed(runs, series)
-    is_open = list(_open(project, part, series))
+    found = list(_open_or_lost(project, part, series, {project.pk: runs.newest.at} if runs.newest else {}))
+    is_open = [one for one in found if one.is_open]  # type: ignore[attr-defined]  # annotated there
+    lost = [one for one in found if one not in is_open]
     silences = [one for one in is_open if one.kind == Incident.Kind.SILENCE]
     told = [
         one
@@ -81,7 +86,8 @@ def status_of(project: Project, part: ProjectPart, *, now: datetime | None = Non
         parts.append(f"no data since {day(newest, now=now)}")
     else:
         is_waiting = not parts and TouchedSeries.objects.filter(series__in=series).exists()
-        parts = parts or ["not analysed yet" if is_waiting else "nothing open"]
+        nothing = holding_words(lost) or "nothing open"
+        parts = parts or ["not analysed yet" if is_waiting else nothing]
         if missing:
             parts.append(f"{len(missing)} missing")
     is_good = parts == ["nothing open"]
@@ -136,9 +142,12 @@ def _narrowed(runs: NightRuns, series: QuerySet[Series]) -> NightRuns:
     )
 
 
-def _open(project: Project, part: ProjectPart, series: QuerySet[Series]) -> QuerySet[Incident]:
-    """Return the open incidents with change points in these series, and those of the machines of these."""
-    found = Incident.objects.filter(open_filter(), project=project)
+def _open_or_lost(
+    project: Project, part: ProjectPart, series: QuerySet[Series], newest: Mapping[int, datetime]
+) -> QuerySet[Incident]:
+    """Return what is open, or still lost, in these series, and those of the machines of these."""
+    is_told = Q(project=project) & (open_filter() | still_lost(newest))
+    found = Incident.objects.filter(is_told).annotate(is_open=flag(open_filter()))
     found = found.select_related(*(f"silence__{name}" for name in ("product", "hardware", "workload")))
     if not part:
         return found

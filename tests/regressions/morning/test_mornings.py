@@ -214,4 +214,4 @@ def test_a_loss_that_somebody_snoozed_is_not_new(project):
     Incident.objects.update(snoozed_until=timezone.now() + 7 * DAY)
     morning = morning_of(project)
     assert (morning.new, morning.open) == ([], [])
-    assert mornings_of([project])[project.pk].new_count == 0
+    assert mornings_of([project])[project.pk].new == []

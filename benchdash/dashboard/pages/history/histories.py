@@ -17,6 +17,13 @@ from benchdash.charts.figure import Position
 from benchdash.charts.parts import iso
 from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
+from benchdash.regressions.comparison.newest_nights import (
+    MAX_RUNS,
+    NewestNight,
+    NightHistory,
+    Step,
+    newest_nights,
+)
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
 from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides, sign_of
 from benchdash.regressions.detection.noise import Floats
@@ -49,7 +56,8 @@ class HistoryLine:
     ``shifts`` are change points at the first group of their new level. ``switches`` are groups whose
     configuration or environment differs from those before, with what differs (nothing: not read).
     ``excluded`` are the groups that excluded runs would make. ``margin`` is the relative difference that does
-    not matter. ``drift`` is that of a series which loses little by little. ``is_beside_control``: values are
+    not matter. ``drift`` is that of a series which loses little by little. ``steps`` are its confirmed
+    changes, and ``machines`` what machines did. ``is_beside_control``: values are
     relative to the control; ``without_control`` are the groups that have none, each with the index of the
     point after it.
     """
@@ -61,6 +69,8 @@ class HistoryLine:
     shifts: Mapping[int, ChangePoint] = field(default_factory=dict)
     switches: Mapping[int, Sequence[Difference]] = field(default_factory=dict)
     drift: Incident | None = None
+    steps: Sequence[Step] = ()
+    machines: Sequence[Incident] = ()
     is_beside_control: bool = False
     without_control: Sequence[tuple[int, Point]] = ()
 
@@ -140,11 +150,43 @@ class LevelChange:
 
 
 def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | None]:
-    """Compare the newest group of each line with the one before, all at once; None where it is not known."""
-    compared = [line for line in lines if len(line.points) - line.first_in_order > 1]
+    """Hold the newest group of each line against what was before, all at once; None where nothing is known.
+
+    A night is held against its level, and a release against the one before it.
+    """
+    of_branches = [line for line in lines if line.series.branch]
+    nights = newest_nights([_night_history(line) for line in of_branches])
+    compared = [
+        line for line in lines if not line.series.branch and len(line.points) - line.first_in_order > 1
+    ]
     pairs = [(line.points[-2], line.points[-1]) for line in compared]
     changes = compared_groups(pairs, [line.levels for line in compared], compared)
-    return {**dict.fromkeys(lines), **dict(zip(compared, changes, strict=True))}
+    return {
+        **dict.fromkeys(lines),
+        **dict(zip(of_branches, map(_of_night, nights), strict=True)),
+        **dict(zip(compared, changes, strict=True)),
+    }
+
+
+def _night_history(line: HistoryLine) -> NightHistory:
+    """Lay the groups of the newest runs of a line around their level, as far as they can be."""
+    runs = np.cumsum([point.n for point in reversed(line.points)])
+    newest = line.points[len(line.points) - int(np.searchsorted(runs, MAX_RUNS, side="right")) :]
+    points = [point for point in newest if point.value > 0]
+    index_of = {run: at for at, point in enumerate(points) for run in point.run_ids}
+    return NightHistory.of(
+        np.array([point.value for point in points]),
+        [point.time.timestamp() for point in points],
+        line.steps,
+        () if line.is_beside_control else line.machines,
+        index_of.get,
+        direction=line.series.better,
+        hardware=line.series.hardware_id,
+    )
+
+
+def _of_night(night: NewestNight) -> LevelChange | None:
+    return None if night.of_level is None else LevelChange(night.of_level - 1, night.verdict)
 
 
 def compared_groups(
@@ -183,11 +225,23 @@ def compared_groups(
 _USUAL: Final = Margins(EQUIVALENT, MetricRules())
 
 
-def read_lines(series: Sequence[Series], margins: Margins = _USUAL) -> list[HistoryLine]:
-    """Read the line of each series, in their order, in a constant number of statements."""
+def read_lines(
+    series: Sequence[Series], margins: Margins = _USUAL, controls: Iterable[Series] = ()
+) -> list[HistoryLine]:
+    """Read the line of each series, in their order, in a constant number of statements.
+
+    The changes of ``controls`` tell what machines did.
+    """
     by_id = {one.pk: one for one in series}
     included, excluded = histories_and_excluded(by_id)
-    found = change_points(by_id, Q())
+    found = change_points({**{one.pk: one for one in controls}, **by_id}, Q())
+    causes = {one.incident for changes in found.values() for one in changes if one.incident}
+    causes |= {one.folded_into for one in causes if one.folded_into}
+    machines = [
+        one
+        for one in causes
+        if one.kind == Incident.Kind.ENVIRONMENT and one.status == Incident.Status.CONFIRMED
+    ]
     steps = {pk: [one for one in changes if not one.is_drift] for pk, changes in found.items()}
     drifts = {pk: one.incident for pk, changes in found.items() for one in changes if one.is_drift}
     switches = _switches(included)
@@ -200,9 +254,19 @@ def read_lines(series: Sequence[Series], margins: Margins = _USUAL) -> list[Hist
             shifts=places(steps.get(one.pk, ()), included[one.pk]),
             switches=switches[one.pk],
             drift=drifts.get(one.pk),
+            steps=[_step(change) for change in found.get(one.pk, ()) if _is_step(change)],
+            machines=machines,
         )
         for one in series
     ]
+
+
+def _is_step(change: ChangePoint) -> bool:
+    return change.state == ChangePoint.State.CONFIRMED and not change.origin
+
+
+def _step(change: ChangePoint) -> Step:
+    return Step(*(getattr(change, name) for name in Step._fields))
 
 
 def in_used_units(lines: Sequence[HistoryLine]) -> list[HistoryLine]:

@@ -348,8 +348,9 @@ def _read(
     series: Sequence[Series], page: ProjectPage, wishes: Wishes
 ) -> tuple[list[HistoryLine], ControlSwitch | None]:
     """Read lines as the address wants them, and what a control of theirs does to them; None without one."""
-    lines = read_lines(series, margins_of(page.project))
     controls = controls_of(series)
+    beside = {one for found in controls.values() for one in found}
+    lines = read_lines(series, margins_of(page.project), beside)
     if not controls:
         return in_used_units(lines), None
     if not wishes.beside_control:

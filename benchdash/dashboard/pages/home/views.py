@@ -21,7 +21,8 @@ from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_t
 from benchdash.accounts.following import followed_projects
 from benchdash.accounts.models import Project, Scope
 from benchdash.accounts.services import create_project
-from benchdash.regressions.morning.briefs import Brief, mornings_of
+from benchdash.regressions.morning.briefs import mornings_of
+from benchdash.regressions.morning.news import News
 from benchdash.results.catalogue import Size, sizes_of
 from benchdash.throttling import MinuteThrottle, place_of
 from ingest.removal import removals_for
@@ -42,7 +43,7 @@ class ProjectCard:
 
     project: Project
     size: Size
-    morning: Brief | None
+    morning: News | None
     is_member: bool = False
 
     @property
@@ -62,8 +63,7 @@ class ProjectCard:
         """How many incidents are not listed."""
         if self.morning is None:
             return 0
-        shown = len(self.morning.new) + len(self.morning.open)
-        return self.morning.new_count + self.morning.open_count - shown
+        return sum(max(0, len(kind) - MAX_LISTED) for kind in (self.morning.new, self.morning.open))
 
 
 def project_cards(viewer: Viewer) -> tuple[list[ProjectCard], list[ProjectCard]]:
@@ -151,6 +151,7 @@ def home(request: HttpRequest) -> HttpResponse:
     first, others = project_cards(viewer)
     context = {
         "first": first,
+        "max_listed": f":{MAX_LISTED}",
         "cards": others,
         "being_deleted": removals_for(viewer).filter(finished_at=None),
         "form": form if viewer.may_make_projects else None,

@@ -34,7 +34,7 @@ from benchdash.regressions import queries
 from benchdash.regressions import triage as triaging
 from benchdash.regressions.analysis.spans import span
 from benchdash.regressions.models import Incident
-from benchdash.regressions.morning.mornings import morning_of
+from benchdash.regressions.morning.briefs import mornings_of
 
 _PAGE: Final = 50
 _MAX_OTHERS: Final = 10
@@ -58,7 +58,7 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     lost: list[Any] = []
     others: list[Any] = []
     if tab.name == OPEN and not (is_filtered or is_empty):
-        holding = [one.pk for one in morning_of(page.project).lost]
+        holding = [one.pk for one in mornings_of([page.project])[page.project.pk].lost]
         lost = list(_with_relatives(queries.incidents(page.project).filter(CURRENT, pk__in=holding)))
     if tab.name == OPEN and not (is_filtered or is_empty or paginator.count or lost):
         others = list(_with_relatives(queries.incidents(page.project).filter(CURRENT))[:_MAX_OTHERS])

@@ -24,10 +24,11 @@ from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.analysis.spans import Span, span
 from benchdash.regressions.comparison.columns import Column, contents_of
 from benchdash.regressions.comparison.default_columns import PlaceNames, recent_use
+from benchdash.regressions.comparison.newest_nights import USUAL
 from benchdash.regressions.comparison.pair_words import column_summary
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
-from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, RowPlace, Standing
+from benchdash.regressions.morning.rows import MAX_GROUPS, RowPlace, Standing
 from benchdash.results.versions import release_line
 
 

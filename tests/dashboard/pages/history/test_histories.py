@@ -133,6 +133,14 @@ def test_the_newest_group_is_compared_with_the_one_before_and_with_the_first_lev
     assert line.level == 100
 
 
+def test_a_night_is_held_against_its_level_and_not_against_the_night_before():
+    values = [100.0, 100.1, 99.9, 100.0, 100.2, 99.8, 100.0, 100.1, 110.0, 100.0]
+    (line,) = read_lines([make_series(values, branch="main")])
+    change = changes_of([line])[line]
+    assert change.change == pytest.approx(0.0)
+    assert change.verdict == "same"
+
+
 def test_one_group_has_nothing_to_be_compared_with():
     (line,) = read_lines([make_series([[100, 101]])])
     assert (changes_of([line])[line], line.noise) == (None, None)

@@ -48,7 +48,9 @@ def test_projects_that_need_somebody_come_first(client):
     client.force_login(alice)
     text = text_of(client.get("/"))
     assert (
-        text.index("1 new: oltp_read_only −30.") < text.index("Other projects") < text.index("nothing new.")
+        text.index("1 new: oltp_read_only −30.")
+        < text.index("Other projects")
+        < text.index("nothing new, nothing open.")
     )
     assert "MariaDB main in oltp_read_only, 1 of 1 series, since" in text
     assert "nobody has it" in text

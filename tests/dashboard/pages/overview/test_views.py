@@ -352,11 +352,11 @@ def test_any_number_of_things_takes_the_same_statements(client, project, django_
 
 def test_any_length_of_a_branch_takes_the_same_statements(client, project, django_assert_num_queries):
     make_series([100.0] * 3, project=project, branch="main", workload="a", start=START)
-    with django_assert_num_queries(27):
+    with django_assert_num_queries(25):
         get(client, "branch=main")
     for workload in "bcd":
         make_series(
             [100.0] * 20, project=project, branch="main", workload=workload, start=START + timedelta(days=1)
         )
-    with django_assert_num_queries(27):
+    with django_assert_num_queries(25):
         get(client, "branch=main")
