@@ -15,7 +15,6 @@ from benchdash.answers.differences import pair_answer
 from benchdash.assistants.incidents import incident_answers
 from benchdash.assistants.shapes import (
     MAX_NAMES,
-    Arguments,
     Branch,
     Machine,
     Metric,
@@ -77,7 +76,7 @@ _Version = Annotated[
 ]
 
 
-class _Where(Arguments):
+class _Where(Tool):
     """The fields that tell the places of a version apart."""
 
     project: Project
@@ -96,7 +95,16 @@ class _Where(Arguments):
         return {name: value for name, value in said.items() if value is not None}
 
 
-class CompareArguments(_Where):
+class Compare(_Where):
+    """Compare versions with a base in one metric, workload by workload and thread count by thread count.
+
+    Gives values, ratio (value / base) with its 95 % interval `low` to `high`, and the verdict with the
+    `basis` of what is known of the noise. `more_runs` of each side would settle an open verdict. Of
+    each version `geomean` is the mean of the ratios of all rows.
+    """
+
+    name = "compare"
+    title = "Compare versions"
     metric: Metric
     base: _Version
     against: Annotated[
@@ -106,12 +114,80 @@ class CompareArguments(_Where):
     workload: Annotated[Text, Field(description="Only this workload; exact name.")] = ""
     threads: Annotated[Threads | None, Field(description="Only this thread count.")] = None
 
+    def answer(self, viewer: Viewer) -> dict[str, Any]:
+        project = viewer.project(self.project, relative=True)
+        if self.workload:
+            ids_named(Workload, self.workload, project)
+        workloads = [self.workload] if self.workload else []
+        threads = [] if self.threads is None else [self.threads]
+        base, *columns = _columns(project, [self.base, *self.against], self.filters)
+        if base in columns:
+            raise Refusal("against: this is the base itself; name another version, or another place of it")
+        try:
+            measured = compare_columns(
+                project, metric=self.metric, base=base, columns=columns, workloads=workloads, threads=threads
+            )
+        except SelectorError as error:
+            if workloads or threads:
+                only = "this workload and thread count alone; leave them out to see what was measured"
+                raise Refusal(f"{error.message} (self of {only})") from None
+            raise
+        found = table_in_used_units(measured)
+        is_relative = not viewer.may_see_absolute(project)
+        if is_relative:
+            found = table_for_others(found)
+        named = list(zip([base, *columns], names([base, *columns]), strict=True))
+        careful = doubts([found], named, base, for_others=is_relative)
+        query = [("v", short_id(column)) for column, _ in named]
+        query += [("base", short_id(base)), ("metric", found.metric), ("over", "versions")]
+        return {
+            **_table([name for _, name in named], found),
+            "warnings": [one.text for one in careful],
+            "is_relative": is_relative,
+            "page": f"{absolute('dashboard:matrix', project.slug)}?{urlencode(query)}",
+        }
 
-class WhatChangedArguments(_Where):
+
+class WhatChanged(_Where):
+    """Say what differs between a version (or commit) and the version measured before it, at each place.
+
+    Gives regressions and improvements over all metrics, settings, environment and hardware that differ
+    (`not_known`: nobody sent them with one of the sides), and the incidents that begin with it or while
+    it was measured.
+    """
+
+    name = "what_changed"
+    title = "What changed in a version"
     version: _Version
     against: Annotated[
         Text, Field(description="Hold it against this version; left out: the one measured before it there.")
     ] = ""
+
+    def answer(self, viewer: Viewer) -> dict[str, Any]:
+        project = viewer.project(self.project)
+        found = _meant(project, self.version, self.filters, field="version")
+        version = found[0].version
+        if any(column.version.pk != version.pk for column in found):
+            candidates = [column.as_json() for column in found]
+            message = f"{self.version!r} means several versions; say more"
+            raise SelectorError(message, candidates, field="version")
+        places, alone = [], []
+        for column in found[:_MAX_PLACES]:
+            before = _before(project, column, self)
+            if before is None:
+                alone.append(told(ColumnSerializer, column, "id", "version", "build", "commit"))
+            else:
+                places.append(_place_change(project, pair_of_columns(project, before, column)))
+        begun = incidents(project).filter(until=version.pk).exclude(status=Incident.Status.WITHDRAWN)
+        waiting = Series.objects.filter(project=project, product=version.product_id, touched__isnull=False)
+        pending = "Newer results have not been looked at for incidents yet; ask again in a minute."
+        return {
+            "places": places,
+            "without_earlier": alone,
+            "more_places": max(0, len(found) - _MAX_PLACES),
+            "incidents": incident_answers(begun[:_MAX_CHANGED]),
+            "note": pending if waiting.exists() else "",
+        }
 
 
 def selector_words(error: SelectorError) -> str:
@@ -131,40 +207,6 @@ def selector_words(error: SelectorError) -> str:
 
 
 # --- compare ----------------------------------------------------------------------------------------------
-
-
-def _compare(viewer: Viewer, asked: CompareArguments) -> dict[str, Any]:
-    project = viewer.project(asked.project, relative=True)
-    if asked.workload:
-        ids_named(Workload, asked.workload, project)
-    workloads = [asked.workload] if asked.workload else []
-    threads = [] if asked.threads is None else [asked.threads]
-    base, *columns = _columns(project, [asked.base, *asked.against], asked.filters)
-    if base in columns:
-        raise Refusal("against: this is the base itself; name another version, or another place of it")
-    try:
-        measured = compare_columns(
-            project, metric=asked.metric, base=base, columns=columns, workloads=workloads, threads=threads
-        )
-    except SelectorError as error:
-        if workloads or threads:
-            only = "this workload and thread count alone; leave them out to see what was measured"
-            raise Refusal(f"{error.message} (asked of {only})") from None
-        raise
-    found = table_in_used_units(measured)
-    is_relative = not viewer.may_see_absolute(project)
-    if is_relative:
-        found = table_for_others(found)
-    named = list(zip([base, *columns], names([base, *columns]), strict=True))
-    careful = doubts([found], named, base, for_others=is_relative)
-    query = [("v", short_id(column)) for column, _ in named]
-    query += [("base", short_id(base)), ("metric", found.metric), ("over", "versions")]
-    return {
-        **_table([name for _, name in named], found),
-        "warnings": [one.text for one in careful],
-        "is_relative": is_relative,
-        "page": f"{absolute('dashboard:matrix', project.slug)}?{urlencode(query)}",
-    }
 
 
 def _table(column_names: Sequence[str], found: ComparisonTable[Column]) -> dict[str, Any]:
@@ -269,34 +311,7 @@ def _unknown_version(project: ProjectRow, text: str, filters: Mapping[str, str],
 # --- what changed -----------------------------------------------------------------------------------------
 
 
-def _what_changed(viewer: Viewer, asked: WhatChangedArguments) -> dict[str, Any]:
-    project = viewer.project(asked.project)
-    found = _meant(project, asked.version, asked.filters, field="version")
-    version = found[0].version
-    if any(column.version.pk != version.pk for column in found):
-        candidates = [column.as_json() for column in found]
-        message = f"{asked.version!r} means several versions; say more"
-        raise SelectorError(message, candidates, field="version")
-    places, alone = [], []
-    for column in found[:_MAX_PLACES]:
-        before = _before(project, column, asked)
-        if before is None:
-            alone.append(told(ColumnSerializer, column, "id", "version", "build", "commit"))
-        else:
-            places.append(_place_change(project, pair_of_columns(project, before, column)))
-    begun = incidents(project).filter(until=version.pk).exclude(status=Incident.Status.WITHDRAWN)
-    waiting = Series.objects.filter(project=project, product=version.product_id, touched__isnull=False)
-    pending = "Newer results have not been looked at for incidents yet; ask again in a minute."
-    return {
-        "places": places,
-        "without_earlier": alone,
-        "more_places": max(0, len(found) - _MAX_PLACES),
-        "incidents": incident_answers(begun[:_MAX_CHANGED]),
-        "note": pending if waiting.exists() else "",
-    }
-
-
-def _before(project: ProjectRow, column: Column, asked: WhatChangedArguments) -> Column | None:
+def _before(project: ProjectRow, column: Column, asked: WhatChanged) -> Column | None:
     """Return what a column is held against: the version asked for, or the one before it at its place."""
     if asked.against:
         for one in _meant(project, asked.against, asked.filters, field="against"):
@@ -367,29 +382,3 @@ def _rank(row: Row) -> tuple[bool, float]:
     """Sort what is certain first, then by the size of the change."""
     ratio = row.ratios[0] or 1.0
     return _is_likely(row), -max(ratio, 1 / ratio)
-
-
-COMPARE: Final = Tool(
-    name="compare",
-    title="Compare versions",
-    description=(
-        "Compare versions with a base in one metric, workload by workload and thread count by thread count:"
-        " values, ratio (value / base) with its 95 % interval `low` to `high`, and the verdict with the"
-        " `basis` of what is known of the noise. `more_runs` of each side would settle an open verdict. Of"
-        " each version `geomean` is the mean of the ratios of all rows."
-    ),
-    arguments=CompareArguments,
-    function=_compare,
-)
-WHAT_CHANGED: Final = Tool(
-    name="what_changed",
-    title="What changed in a version",
-    description=(
-        "Say what differs between a version (or commit) and the version measured before it, at each place:"
-        " regressions and improvements over all metrics, settings, environment and hardware that differ"
-        " (`not_known`: nobody sent them with one of the sides), and the incidents that begin with it or"
-        " while it was measured."
-    ),
-    arguments=WhatChangedArguments,
-    function=_what_changed,
-)

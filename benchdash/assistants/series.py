@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 from pydantic import Field
 
 from benchdash.accounts.access import Viewer
@@ -11,26 +11,22 @@ from benchdash.accounts.models import Project as ProjectRow
 from benchdash.addresses import absolute
 from benchdash.answers.runs import SeriesSerializer, points_answer
 from benchdash.assistants.shapes import (
-    DEFAULT_LIMIT,
     MAX_NAMES,
-    Arguments,
     Branch,
     Id,
-    Limit,
+    ListTool,
     Machine,
     Metric,
     Moment,
     Name,
-    Offset,
     Project,
     Refusal,
     Text,
     Threads,
     Tool,
-    ids_named,
-    left_out_words,
     nearest_words,
     told,
+    with_names,
 )
 from benchdash.regressions.used_units import series_in_unit
 from benchdash.regressions.watched_metrics import rules_of
@@ -41,14 +37,28 @@ from benchdash.results.points import read_points
 _MAX_WORDS: Final = 10
 _DEFAULT_GROUPS: Final = 60
 _MAX_GROUPS: Final = 300
-_NAMED: Final = ("product", "workload", "hardware", "configuration")
+_NAMED: Final = {
+    "product": Product,
+    "workload": Workload,
+    "hardware": Hardware,
+    "configuration": Configuration,
+}
 _OWN: Final = ("metric", "branch", "line")
 _TEXTS: Final = (*(f"{name}__name" for name in _NAMED), *_OWN, "build", "counterpart")
 _GROUP: Final = ("version", "commit", "time")
 _FIGURES: Final = ("value", "low", "high")
 
 
-class SeriesArguments(Arguments):
+class FindSeries(ListTool):
+    """Find series: lines on charts.
+
+    Each is one metric of one workload and thread count of one product on one machine. Gives the ids
+    that `history` wants. Names that are not known are answered with the nearest ones. A series of
+    releases has a `line` and no `branch`.
+    """
+
+    name = "find_series"
+    title = "Find series"
     project: Project
     text: Annotated[
         Text,
@@ -62,37 +72,76 @@ class SeriesArguments(Arguments):
     metric: Metric = ""
     branch: Branch = None
     line: Annotated[Text, Field(description="A release line, such as 10.6.")] = ""
-    limit: Limit = DEFAULT_LIMIT
-    offset: Offset = 0
+
+    def answer(self, viewer: Viewer) -> dict[str, Any]:
+        project = viewer.project(self.project)
+        found = _matching(project, self)
+        total = found.count()
+        if not total:
+            raise Refusal(_nothing_fits(project, self))
+        rows = found.select_related(*_NAMED, "project").order_by(
+            *("product__name", "branch", "line", "workload__name", "threads", "metric"),
+            *("hardware__name", "pk"),
+        )
+        return self.listed("series", [_series(one, "points") for one in self.shown(rows)], total)
 
 
-class HistoryArguments(Arguments):
+class History(Tool):
+    """Read one series: the value of each version or commit in order, and where its level changed.
+
+    Each change has its incident. A row is a group: the median of its `n` runs and the 95 % interval of
+    that. A change point begins with the group that it names; its `change` is relative, in the unit of
+    the series. A `drift` is a loss that came little by little, `per_point` from group to group.
+    """
+
+    name = "history"
+    title = "Read the history of a series"
     series: Annotated[Id, Field(description="The id of a series, as find_series gives it.")]
     since: Moment | None = None
     max_groups: Annotated[int, Field(ge=2, le=_MAX_GROUPS, description="How many groups at most.")] = (
         _DEFAULT_GROUPS
     )
 
+    def answer(self, viewer: Viewer) -> dict[str, Any]:
+        known = Series.objects.select_related(*_NAMED, "project")
+        one = known.filter(pk=self.series, project__in=viewer.projects()).first()
+        if one is None:
+            raise Refusal("there is no such series here, or none that you may see; find_series names them")
+        since = self.since.timestamp() if self.since else None
+        answer = points_answer(
+            one,
+            read_points({one.pk: one}),
+            columns=(*_GROUP, *_FIGURES, "n", "sessions"),
+            since=since,
+            most=self.max_groups,
+        )
+        groups = [dict(zip(answer["columns"], row, strict=True)) for row in answer["rows"]]
+        for group in groups:
+            group["time"] = datetime.fromtimestamp(group["time"], UTC).isoformat(timespec="seconds")
+            group |= {name: one.used.maybe(group[name]) for name in _FIGURES}
+        changes = [dict(one) for one in answer["change_points"]]
+        for change in changes:
+            group = groups[change.pop("index")]
+            change |= {name: group[name] for name in _GROUP}
+            change |= {name: one.used.of(change[name]) for name in ("before", "after")}
+        drift = answer["drift"] and dict(answer["drift"])
+        if drift:
+            drift |= {f"{end}_time": groups[drift.pop(f"{end}_index")]["time"] for end in ("from", "to")}
+            drift |= {name: one.used.of(drift[name]) for name in ("before", "after")}
+        # The newest groups, where there are more changes than any answer holds.
+        groups = groups[-_MAX_GROUPS:]
+        return {
+            "series": _series(one),
+            "groups": groups,
+            "left_out": _not_shown(len(groups), answer["series"]["points"]),
+            "change_points": changes[-_MAX_GROUPS:],
+            "drift": drift,
+            "note": _note(one, has_changes=bool(changes or drift)),
+        }
 
-def _find(viewer: Viewer, asked: SeriesArguments) -> dict[str, Any]:
-    project = viewer.project(asked.project)
-    found = _matching(project, asked)
-    total = found.count()
-    if not total:
-        raise Refusal(_nothing_fits(project, asked))
-    rows = found.select_related(*_NAMED, "project").order_by(
-        *("product__name", "branch", "line", "workload__name", "threads", "metric", "hardware__name", "pk")
-    )[asked.offset : asked.offset + asked.limit]
-    shown = [_series(one, "points") for one in rows]
-    left_out = left_out_words(len(shown), total, offset=asked.offset)
-    return {"total": total, "series": shown, "left_out": left_out}
 
-
-def _matching(project: ProjectRow, asked: SeriesArguments) -> QuerySet[Series]:
-    found = Series.objects.filter(project=project)
-    for name in _NAMED:
-        if value := getattr(asked, name):
-            found = found.filter(**{f"{name}__in": ids_named(_model(name), value, project)})
+def _matching(project: ProjectRow, asked: FindSeries) -> QuerySet[Series]:
+    found = with_names(Series.objects.filter(project=project), asked, project, _NAMED)
     for name in ("metric", "line"):
         if value := getattr(asked, name):
             found = found.filter(**{name: value})
@@ -108,11 +157,7 @@ def _matching(project: ProjectRow, asked: SeriesArguments) -> QuerySet[Series]:
     return found
 
 
-def _model(name: str) -> type[Model]:
-    return {"product": Product, "workload": Workload, "hardware": Hardware}.get(name, Configuration)
-
-
-def _nothing_fits(project: ProjectRow, asked: SeriesArguments) -> str:
+def _nothing_fits(project: ProjectRow, asked: FindSeries) -> str:
     """Say which name is not known, with the nearest ones; else that no series has all of them."""
     said = ["no series fits"]
     for name in (*_OWN, "threads"):
@@ -130,44 +175,6 @@ def _nothing_fits(project: ProjectRow, asked: SeriesArguments) -> str:
 def _series(one: Series, *without: str) -> dict[str, Any]:
     page = f"{absolute('dashboard:history', one.project.slug)}?series={one.pk}"
     return {**told(SeriesSerializer, series_in_unit(one, one.used), *without), "page": page}
-
-
-def _history(viewer: Viewer, asked: HistoryArguments) -> dict[str, Any]:
-    known = Series.objects.select_related(*_NAMED, "project")
-    one = known.filter(pk=asked.series, project__in=viewer.projects()).first()
-    if one is None:
-        raise Refusal("there is no such series here, or none that you may see; find_series names them")
-    since = asked.since.timestamp() if asked.since else None
-    answer = points_answer(
-        one,
-        read_points({one.pk: one}),
-        columns=(*_GROUP, *_FIGURES, "n", "sessions"),
-        since=since,
-        most=asked.max_groups,
-    )
-    groups = [dict(zip(answer["columns"], row, strict=True)) for row in answer["rows"]]
-    for group in groups:
-        group["time"] = datetime.fromtimestamp(group["time"], UTC).isoformat(timespec="seconds")
-        group |= {name: one.used.maybe(group[name]) for name in _FIGURES}
-    changes = [dict(one) for one in answer["change_points"]]
-    for change in changes:
-        group = groups[change.pop("index")]
-        change |= {name: group[name] for name in _GROUP}
-        change |= {name: one.used.of(change[name]) for name in ("before", "after")}
-    drift = answer["drift"] and dict(answer["drift"])
-    if drift:
-        drift |= {f"{end}_time": groups[drift.pop(f"{end}_index")]["time"] for end in ("from", "to")}
-        drift |= {name: one.used.of(drift[name]) for name in ("before", "after")}
-    # The newest groups, where there are more changes than any answer holds.
-    groups = groups[-_MAX_GROUPS:]
-    return {
-        "series": _series(one),
-        "groups": groups,
-        "left_out": _not_shown(len(groups), answer["series"]["points"]),
-        "change_points": changes[-_MAX_GROUPS:],
-        "drift": drift,
-        "note": _note(one, has_changes=bool(changes or drift)),
-    }
 
 
 def _not_shown(shown: int, total: int) -> str:
@@ -188,28 +195,3 @@ def _note(one: Series, *, has_changes: bool) -> str:
         if Series.objects.filter(pk=one.pk, touched__isnull=False).exists():
             said.append("Newer results have not been looked at yet; ask again in a minute.")
     return " ".join(said)
-
-
-FIND_SERIES: Final = Tool(
-    name="find_series",
-    title="Find series",
-    description=(
-        "Find series: lines on charts, each one metric of one workload and thread count of one product on one"
-        " machine. Gives the ids that `history` wants. Names that are not known are answered with the nearest"
-        " ones. A series of releases has a `line` and no `branch`."
-    ),
-    arguments=SeriesArguments,
-    function=_find,
-)
-HISTORY: Final = Tool(
-    name="history",
-    title="Read the history of a series",
-    description=(
-        "Read one series: the value of each version or commit in order, and where its level changed, with the"
-        " incident of each change. A row is a group: the median of its `n` runs and the 95 % interval of"
-        " that. A change point begins with the group that it names; its `change` is relative, in the unit of"
-        " the series. A `drift` is a loss that came little by little, `per_point` from group to group."
-    ),
-    arguments=HistoryArguments,
-    function=_history,
-)

@@ -1,12 +1,11 @@
 """The ground of all tools: the shapes of arguments, and the answers of the API as an assistant gets them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Final
 
 import mcp_types as types
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from rest_framework.serializers import Serializer
 
@@ -16,7 +15,6 @@ from benchdash.results.queries import ids_called
 from benchdash.results.wording import nearest
 
 MAX_TEXT: Final = 300
-DEFAULT_LIMIT: Final = 25
 MAX_LIMIT: Final = 100
 MAX_NAMES: Final = 2000
 _MAX_PARTS: Final = 40
@@ -62,40 +60,48 @@ Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most."
 Offset = Annotated[int, Field(ge=0, le=1_000_000, description="How many to skip, to read on.")]
 
 
-class Arguments(BaseModel):
-    """The arguments of a tool; its schema is what an assistant reads."""
+class Tool(BaseModel):
+    """The arguments of a call, which answers itself.
+
+    Its docstring is what an assistant chooses it by, and its schema what an assistant reads.
+    """
 
     model_config = ConfigDict(extra="forbid")
+    name: ClassVar[str]
+    title: ClassVar[str]
 
+    def answer(self, viewer: Viewer) -> dict[str, Any]:
+        """Return the answer as JSON. Raises Refusal, and what says who may see what."""
+        raise NotImplementedError
 
-A = TypeVar("A", bound=Arguments)
-
-
-@dataclass(frozen=True)
-class Tool(Generic[A]):
-    """A tool: ``description`` is what an assistant chooses it by, ``function`` returns the answer as JSON."""
-
-    name: str
-    title: str
-    description: str
-    arguments: type[A]
-    function: Callable[[Viewer, A], dict[str, Any]]
-
-    @property
-    def described(self) -> types.Tool:
+    @classmethod
+    def described(cls) -> types.Tool:
+        schema = cls.model_json_schema()
         return types.Tool(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            input_schema=_untitled(self.arguments.model_json_schema()),
+            name=cls.name,
+            title=cls.title,
+            description=" ".join(schema.pop("description").split()),
+            input_schema=_untitled(schema),
             annotations=types.ToolAnnotations(
-                title=self.title, read_only_hint=True, idempotent_hint=True, open_world_hint=False
+                title=cls.title, read_only_hint=True, idempotent_hint=True, open_world_hint=False
             ),
         )
 
-    def answer(self, viewer: Viewer, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Call the tool. Raises pydantic's ValidationError, Refusal, and what says who may see what."""
-        return self.function(viewer, self.arguments.model_validate(arguments))
+
+class ListTool(Tool):
+    """A tool that lists some of what it finds, and says how to read on."""
+
+    limit: Limit = 25
+    offset: Offset = 0
+
+    def shown(self, found: Any) -> Any:
+        return found[self.offset : self.offset + self.limit]
+
+    def listed(self, name: str, shown: Sequence[Any], total: int) -> dict[str, Any]:
+        """Return what is shown under its name, between how many there are and how to ask for more."""
+        end = self.offset + len(shown)
+        more = f"{len(shown)} of {total} are shown; ask with offset {end} for more."
+        return {"total": total, name: shown, "left_out": more if end < total else ""}
 
 
 def _untitled(part: Any) -> Any:
@@ -129,6 +135,16 @@ def ids_named(model: type[Model], name: str, project: ProjectRow) -> list[int]:
     if not found:
         known = model._default_manager.filter(project=project).values_list("name", flat=True)
         raise Refusal(nearest_words(str(model._meta.verbose_name), name, list(known[:MAX_NAMES])))
+    return found
+
+
+def with_names(
+    found: QuerySet[Any], asked: Tool, project: ProjectRow, models: Mapping[str, type[Model]]
+) -> QuerySet[Any]:
+    """Keep what has the names that were asked for, by field. Raises Refusal for one that is not known."""
+    for name, model in models.items():
+        if value := getattr(asked, name):
+            found = found.filter(**{f"{name}__in": ids_named(model, value, project)})
     return found
 
 
@@ -183,11 +199,3 @@ def short(part: Any, most: int = _MAX_PARTS) -> Any:
     shown = {name: short(value, most) for name, value in part.items() if name not in _NOT_TOLD}
     cut = {name: len(part[name]) - most for name in shown if isinstance(part[name], list)}
     return shown | {f"{name}_left_out": left for name, left in cut.items() if left > 0}
-
-
-def left_out_words(shown: int, total: int, *, offset: int = 0) -> str:
-    """Write ``25 of 60 are shown; ask with offset 25 for more.``."""
-    end = offset + shown
-    if end >= total:
-        return ""
-    return f"{shown} of {total} are shown; ask with offset {end} for more."

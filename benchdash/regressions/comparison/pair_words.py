@@ -73,14 +73,15 @@ _COSTS: Final = {
 class Claim:
     """The rows of one metric summed up; ``verdict`` is that of their mean.
 
-    ``rows`` are those that were compared of ``total`` in the table, ``comparisons`` belong to them and
-    ``counts`` has their verdicts. ``change`` is that of their geometric mean, None where they have none.
-    ``is_of_speeds``: rows differ in direction, and it is a mean of speeds.
+    ``rows`` are those that were compared, ``coverage`` says of how many of which ``noun``. ``comparisons``
+    belong to them and ``counts`` has their verdicts. ``change`` is that of their geometric mean, None where
+    they have none. ``is_of_speeds``: rows differ in direction, and it is a mean of speeds.
     """
 
     metric: str
     rows: tuple[Row, ...]
-    total: int
+    coverage: str
+    noun: str
     comparisons: tuple[Comparison, ...]
     change: float | None
     direction: Direction
@@ -97,7 +98,8 @@ class Claim:
         return cls(
             metric=table.metric,
             rows=rows,
-            total=table.mean.rows,
+            coverage=table.mean.coverage(0),
+            noun=table.mean.noun,
             comparisons=comparisons,
             change=mean - 1 if mean else None,
             direction=HIGHER if is_of_speeds or not rows else rows[0].direction,
@@ -272,8 +274,7 @@ def _mean(claim: Claim) -> str:
     """``geometric mean of 14 workloads``; of one row its name."""
     if len(claim.rows) == 1:
         return _where(claim)
-    is_partial = len(claim.rows) < claim.total
-    where = _where(claim, f"{len(claim.rows)} of {claim.total}" if is_partial else "")
+    where = _where(claim, claim.coverage)
     return f"geometric mean of {'the speeds of ' if claim.is_of_speeds else ''}{where}"
 
 
@@ -288,20 +289,15 @@ def _evidence(claim: Claim) -> str:
     return f"{_mean(claim)}; {found} significantly {claim.verdict}, none {opposite}"
 
 
-def _where(claim: Claim, number: str = "") -> str:
-    """``12 workloads``, ``7 thread counts of oltp_read_only``, ``oltp_read_only, 4 threads``.
-
-    ``number`` is how many rows there are, in other words.
-    """
+def _where(claim: Claim, coverage: str = "") -> str:
+    """``12 workloads``, ``7 thread counts of oltp_read_only``, ``oltp_read_only, 4 threads``."""
     if len(claim.rows) == 1:
         return row_words((claim.rows[0].workload, claim.rows[0].threads))
-    number = number or str(len(claim.rows))
+    coverage = coverage or counted(len(claim.rows), claim.noun)
     workloads = {row.workload for row in claim.rows}
-    if len(workloads) == 1:
-        return f"{number} thread counts of {claim.rows[0].workload}"
-    if len(workloads) == len(claim.rows):
-        return f"{number} workloads"
-    return f"{number} thread counts of {len(workloads)} workloads"
+    if claim.noun == "workload":
+        return coverage
+    return f"{coverage} of {workloads.pop() if len(workloads) == 1 else counted(len(workloads), 'workload')}"
 
 
 def _time_words(claims: Mapping[str, Claim]) -> str:

@@ -121,12 +121,14 @@ class GroupSummary:
     are_workloads: bool = True
     of_speeds: bool = False
 
+    @property
+    def noun(self) -> str:
+        return "workload" if self.are_workloads else "thread count"
+
     def coverage(self, column: int) -> str:
-        """Say how many rows the mean of a column is over: ``18 of 22 workloads``, ``22 rows``."""
-        compared, what = self.compared[column], "workload" if self.are_workloads else "row"
-        if compared == self.rows:
-            return counted(compared, what)
-        return f"{count(compared)} of {counted(self.rows, what)}"
+        """Say how many rows the mean of a column is over: ``18 of 22 workloads``, ``22 thread counts``."""
+        compared, all_rows = self.compared[column], counted(self.rows, self.noun)
+        return all_rows if compared == self.rows else f"{count(compared)} of {all_rows}"
 
 
 def compared_rows(
