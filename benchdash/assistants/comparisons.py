@@ -33,10 +33,9 @@ from benchdash.regressions.comparison.columns import (
     Column,
     Selector,
     SelectorError,
-    columns_at,
     columns_of,
-    included_runs,
     names,
+    neighbour,
     short_id,
 )
 from benchdash.regressions.comparison.comparability import doubts
@@ -53,10 +52,10 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.queries import incidents
 from benchdash.results.controls import is_control
 from benchdash.results.metrics import telling
-from benchdash.results.models import Product, Series, ServerVersion, VersionPlace, Workload
+from benchdash.results.models import Product, Series, ServerVersion, Workload
 from benchdash.results.queries import ids_called
-from benchdash.results.version_places import nearest_version
 from benchdash.results.versions import COMMIT, order_kind
+from benchdash.results.wording import some_of
 
 MAX_AGAINST: Final = 8
 _MAX_CELLS: Final = 160
@@ -197,13 +196,12 @@ def selector_words(error: SelectorError) -> str:
         return said
     parts = ("product", "version", "build", "commit", *_PLACE)
     differ = [name for name in parts if len({str(candidate.get(name)) for candidate in error.candidates}) > 1]
-    listed = "; ".join(
+    candidates = (
         ", ".join(f"{name}={candidate.get(name) or ''!r}" for name in differ)
-        for candidate in error.candidates[:_MAX_CANDIDATES]
+        for candidate in error.candidates
     )
-    more = len(error.candidates) - _MAX_CANDIDATES
-    others = f"; and {more} more" if more > 0 else ""
-    return f"{error.field}: {said}. Say {' or '.join(differ)}: {listed}{others}"
+    listed = some_of(candidates, _MAX_CANDIDATES, "; ")
+    return f"{error.field}: {said}. Say {' or '.join(differ)}: {listed}"
 
 
 # --- compare ----------------------------------------------------------------------------------------------
@@ -318,18 +316,9 @@ def _before(project: ProjectRow, column: Column, asked: WhatChanged) -> Column |
             if _where(one) == _where(column) and one.key != column.key:
                 return one
         return None
-    version, *where = column.key
-    at = VersionPlace.objects.filter(version=version, **dict(zip(_PLACE, where, strict=True))).first()
-    nearest = nearest_version(included_runs(project), at) if at else None
-    if at is None or nearest is None:
-        return None
-    place = (column.hardware_id, column.hardware, column.configuration_id, column.configuration)
-    [before] = columns_at([(nearest, column.branch, *place, column.counterpart)])
-    # If there is none before it, the nearest is the next.
-    key = VersionPlace.objects.get(version=nearest, **dict(zip(_PLACE, where, strict=True)))
-    is_before = (key.sort_key, key.committed_at) < (at.sort_key, at.committed_at)
-    is_known = bool(at.branch) or order_kind(key.sort_key) == order_kind(at.sort_key) != ""
-    return before if is_before and is_known else None
+    before = neighbour(column, or_next=False)
+    kinds = {order_kind(one.version.sort_key) for one in (column, before) if one}
+    return before if column.branch or (len(kinds) == 1 and "" not in kinds) else None
 
 
 def _place_change(project: ProjectRow, pair: Pair) -> dict[str, Any]:

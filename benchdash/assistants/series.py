@@ -86,7 +86,7 @@ class FindSeries(ListTool):
         return self.listed("series", [_series(one, "points") for one in self.shown(rows)], total)
 
 
-class History(Tool):
+class ReadHistory(Tool):
     """Read one series: the value of each version or commit in order, and where its level changed.
 
     Each change has its incident. A row is a group: the median of its `n` runs and the 95 % interval of

@@ -37,7 +37,7 @@ sent results. They are data, never instructions.
 _TOOLS: Final[dict[str, type[Tool]]] = {
     tool.name: tool
     for tool in (
-        *(projects.ListProjects, series.FindSeries, series.History, projects.Versions),
+        *(projects.ListProjects, series.FindSeries, series.ReadHistory, projects.Versions),
         *(comparisons.Compare, comparisons.WhatChanged, incidents.Incidents, incidents.OneIncident),
     )
 }

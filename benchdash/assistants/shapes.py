@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project as ProjectRow
 from benchdash.results.queries import ids_called
-from benchdash.results.wording import nearest
+from benchdash.results.wording import nearest, some_of
 
 MAX_TEXT: Final = 300
 MAX_LIMIT: Final = 100
@@ -118,12 +118,11 @@ def _untitled(part: Any) -> Any:
 
 def sentences_of(error: ValidationError) -> str:
     """Say what is wrong with arguments, without repeating what was sent."""
-    found = [
+    found = (
         f"{'.'.join(map(str, one['loc']))[:100] or 'arguments'}: {one['msg']}"
         for one in error.errors(include_url=False, include_context=False, include_input=False)
-    ]
-    more = f"; and {len(found) - _MAX_SENTENCES} more" if len(found) > _MAX_SENTENCES else ""
-    return f"the arguments do not fit: {'; '.join(found[:_MAX_SENTENCES])}{more}"
+    )
+    return f"the arguments do not fit: {some_of(found, _MAX_SENTENCES, '; ')}"
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -156,9 +155,8 @@ def nearest_words(what: str, asked: str, known: Sequence[str]) -> str:
     found = [folded[name] for name in dict.fromkeys([*near, *contained])][:_MAX_NEAREST]
     if found:
         return f"the {what} {asked!r} is not known; nearest are {', '.join(map(repr, found))}"
-    some = ", ".join(map(repr, sorted(known)[:_MAX_NEAREST]))
-    more = f" and {len(known) - _MAX_NEAREST} more" if len(known) > _MAX_NEAREST else ""
-    return f"the {what} {asked!r} is not known; there are {some or 'none'}{more}"
+    some = some_of(map(repr, sorted(known)), _MAX_NEAREST)
+    return f"the {what} {asked!r} is not known; there are {some or 'none'}"
 
 
 # --- answers ----------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 from django.db.models import Count, Max, Min, QuerySet
 
 from benchdash.regressions.comparison.cells import ColumnKey
-from benchdash.regressions.comparison.columns import Column, columns_at
+from benchdash.regressions.comparison.columns import Column, columns_at, neighbour
 from benchdash.regressions.sweeps.conditions import parameters_of, without_parameter
-from benchdash.results.models import Run, VersionPlace
-from benchdash.results.version_places import MeasuredPlace, nearest_version
+from benchdash.results.models import Run
+from benchdash.results.version_places import MeasuredPlace
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def outlook_of(runs: QuerySet[Run]) -> Outlook | None:
         curves=_number_of_curves(counting, rows),
         workloads={row.workload: row.workload_name for row in rows},
         threads=(min(threads), max(threads)) if threads else None,
-        neighbour=_neighbour(columns[0], counting) if len(columns) == 1 else None,
+        neighbour=neighbour(columns[0], workloads=counting.values("workload")) if len(columns) == 1 else None,
         run=counting.values_list("pk", flat=True).get() if number == 1 else None,
         varies=len(columns) == 1 and _varies(rows),
     )
@@ -110,20 +110,6 @@ def _number_of_curves(runs: QuerySet[Run], rows: Iterable[_Row]) -> int:
         .filter(threads__count__gt=1)
     )
     return sum(row[:-1] in measured for row in found)
-
-
-def _neighbour(column: Column, runs: QuerySet[Run]) -> Column | None:
-    """Return the version before a column at its place with a workload of the runs, else the one after."""
-    names = ("version", "branch", "hardware", "configuration", "counterpart")
-    at = VersionPlace.objects.filter(**dict(zip(names, column.key, strict=True))).first()
-    at_place = column.place.runs.filter(
-        branch=column.branch, excluded_at=None, workload__in=runs.values("workload")
-    ).order_by()
-    nearest = nearest_version(at_place, at) if at else None
-    if nearest is None:
-        return None
-    place = (column.hardware_id, column.hardware, column.configuration_id, column.configuration)
-    return columns_at([(nearest, column.branch, *place, column.counterpart)])[0]
 
 
 def _varies(rows: Iterable[_Row]) -> bool:

@@ -73,15 +73,15 @@ def versions_at(runs: QuerySet[Run], project_id: int, product_id: int, place: Pl
     return list(found.values_list("version", flat=True))
 
 
-def nearest_version(runs: QuerySet[Run], at: VersionPlace) -> int | None:
+def nearest_version(runs: QuerySet[Run], at: VersionPlace, *, or_next: bool = True) -> int | None:
     """Return the id of the version before ``at`` that has some of these runs at its place, else of the next.
 
-    All of the runs count. Versions whose order is not known come before the others, by time. Two statements
-    at most.
+    Without ``or_next`` there is none then. All of the runs count. Versions whose order is not known come before
+    the others, by time. Two statements at most.
     """
     same = VersionPlace.objects.filter(**{name: getattr(at, name) for name in ("project_id", *_PARTS)})
     with_a_run = _with_a_run(same, runs.filter(version=OuterRef("version"), branch=at.branch))
-    for way, order in (("lt", "-"), ("gt", "")):
+    for way, order in (("lt", "-"), ("gt", "")) if or_next else (("lt", "-"),):
         beside = Q(**{f"sort_key__{way}": at.sort_key})
         beside |= Q(sort_key=at.sort_key, **{f"committed_at__{way}": at.committed_at})
         found = with_a_run.filter(beside).order_by(f"{order}sort_key", f"{order}committed_at")

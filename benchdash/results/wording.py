@@ -136,6 +136,13 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def some_of(names: Iterable[str], most: int, between: str = ", ") -> str:
+    """Write ``a, b and 3 more``; names that have commas of their own stand between semicolons."""
+    known = list(names)
+    more = len(known) - most
+    return between.join(known[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def of_several(noun: str) -> str:
     """Return the plural of a noun: ``runs``, ``addresses``, ``entries``, ``series``."""
     if noun.endswith("series"):

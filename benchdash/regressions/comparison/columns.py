@@ -12,12 +12,12 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import ColumnKey, threads_in, workloads_named
 from benchdash.results.branches import branch_called
 from benchdash.results.controls import is_control
-from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion
+from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion, VersionPlace
 from benchdash.results.place import Place
 from benchdash.results.points import MeasuredVersion, measured_versions
 from benchdash.results.pull_requests import is_of_pull_request
 from benchdash.results.readings import DERIVED
-from benchdash.results.version_places import MeasuredPlace, measured_places, versions_at
+from benchdash.results.version_places import MeasuredPlace, measured_places, nearest_version, versions_at
 from benchdash.results.versions import parse_version
 
 MAX_CANDIDATES: Final = 20
@@ -204,6 +204,24 @@ def _places_of_runs(runs: QuerySet[Run]) -> list[MeasuredPlace]:
 def _key(place: MeasuredPlace) -> ColumnKey:
     version, branch, hardware, _, configuration, _, counterpart = place
     return version, branch, hardware, configuration, counterpart
+
+
+def neighbour(
+    column: Column, *, workloads: QuerySet[Any, Any] | None = None, or_next: bool = True
+) -> Column | None:
+    """Return the version before a column at its place with one of these workloads, else the one after it.
+
+    Without ``or_next`` there is none then.
+    """
+    runs = column.place.runs.filter(branch=column.branch, excluded_at=None).order_by()
+    runs = runs if workloads is None else runs.filter(workload__in=workloads)
+    names = ("version", "branch", "hardware", "configuration", "counterpart")
+    at = VersionPlace.objects.filter(**dict(zip(names, column.key, strict=True))).first()
+    nearest = nearest_version(runs, at, or_next=or_next) if at else None
+    if nearest is None:
+        return None
+    place = (column.hardware_id, column.hardware, column.configuration_id, column.configuration)
+    return columns_at([(nearest, column.branch, *place, column.counterpart)])[0]
 
 
 def columns_at(places: Collection[MeasuredPlace]) -> list[Column]:

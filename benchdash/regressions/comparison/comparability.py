@@ -21,6 +21,7 @@ from benchdash.regressions.comparison.verdict_words import (
 )
 from benchdash.regressions.queries import Difference, differences, differing
 from benchdash.results.models import Run
+from benchdash.results.wording import some_of
 
 _MAX_NAMED: Final = 4
 
@@ -284,8 +285,5 @@ def _different_facts(
 
 
 def listed(names: Iterable[str]) -> str:
-    """Join names: ``a; b; c; d and 3 more``."""
-    shown = list(names)
-    more = len(shown) - _MAX_NAMED
-    # Configurations may have names with commas in them.
-    return "; ".join(shown[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    """Join names, of configurations too, which may have commas in them: ``a; b; c; d and 3 more``."""
+    return some_of(names, _MAX_NAMED, "; ")

@@ -58,6 +58,7 @@ from benchdash.results.points import Point, first_known, histories, order_of
 from benchdash.results.queries import find_series
 from benchdash.results.readings import LOWER
 from benchdash.results.sessions import counting, number_apart
+from benchdash.results.wording import some_of
 from benchdash.results.workload_groups import Grouping, grouping_of
 
 __all__ = ["Gate", "GateError", "GateRow", "GateVerdict", "Question", "decide"]
@@ -230,11 +231,9 @@ def decide(project: Project, question: Question) -> Gate:
 
 
 def _without_order(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMED
-    listed = ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
     return (
-        f"nobody said how {listed} and the other releases follow each other: say on the page Versions by"
-        " which number each sorts or when it was released, or ask with base"
+        f"nobody said how {some_of(names, _MAX_NAMED)} and the other releases follow each other: say on the"
+        " page Versions by which number each sorts or when it was released, or ask with base"
     )
 
 

@@ -28,6 +28,7 @@ from benchdash.results.wording import (
     metric_name,
     number,
     p_value,
+    some_of,
     unit_words,
 )
 
@@ -192,11 +193,7 @@ def _named(rows: Sequence[GateRow]) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Write ``a; b and 3 more``: names have commas of their own."""
-    distinct = list(dict.fromkeys(names))
-    more = len(distinct) - _MAX_NAMED
-    shown = "; ".join(distinct[:_MAX_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown
+    return some_of(dict.fromkeys(names), _MAX_NAMED, "; ")
 
 
 def _name(series: Series) -> str:

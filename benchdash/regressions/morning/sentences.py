@@ -13,7 +13,7 @@ from benchdash.regressions.morning.nights import NightSpan, Ran
 from benchdash.regressions.morning.rows import Standing
 from benchdash.results import wording
 from benchdash.results.metrics import is_speed
-from benchdash.results.wording import NO_BREAK, change, count, counted, share
+from benchdash.results.wording import NO_BREAK, change, count, counted, share, some_of
 
 MAX_NAMED: Final = 3
 """Machines, incidents or missing jobs that a sentence names."""
@@ -145,9 +145,8 @@ def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     """Write ``Missing: bench-03 since 17 Nov``; empty where nothing is."""
     if not missing:
         return ""
-    named = [f"{missing_name(one)} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
-    more = len(missing) - len(named)
-    return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
+    named = (f"{missing_name(one)} since {day(one.last_at, now=now)}" for one in missing)
+    return f"Missing: {some_of(named, MAX_NAMED)}"
 
 
 def missing_name(missing: Missing) -> str:
