@@ -288,7 +288,7 @@ def test_every_place_says_the_same_of_the_newest_night(client, seed):
     of_gate = {row["series"]: row["cells"][0] for row in gate["rows"]}
     for row in rows:
         page = " ".join(client.get(f"/p/nightly/history/?series={row['series']}").content.decode().split())
-        [cell] = re.findall(r'<td class="number">(<a [^>]*title="The newest two.*?)</td>', page)
+        [cell] = re.findall(r'<td class="number"[^>]*>(<a [^>]*title="The newest two.*?)</td>', page)
         assert (look_of(cell) or "unknown") == row["verdict"], row
         assert " ".join(row["standing"].split()) in overview
         assert row["standing"] in [one.standing for one in digest["rows"] if row["workload"] in one.workload]

@@ -76,8 +76,8 @@ def versions_at(runs: QuerySet[Run], project_id: int, product_id: int, place: Pl
 def nearest_version(runs: QuerySet[Run], at: VersionPlace, *, or_next: bool = True) -> int | None:
     """Return the id of the version before ``at`` that has some of these runs at its place, else of the next.
 
-    Without ``or_next`` there is none then. All of the runs count. Versions whose order is not known come before
-    the others, by time. Two statements at most.
+    Without ``or_next`` there is none then. All of the runs count. Versions whose order is not known come
+    before the others, by time. Two statements at most.
     """
     same = VersionPlace.objects.filter(**{name: getattr(at, name) for name in ("project_id", *_PARTS)})
     with_a_run = _with_a_run(same, runs.filter(version=OuterRef("version"), branch=at.branch))
