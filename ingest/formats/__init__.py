@@ -113,7 +113,10 @@ def _find(source: Source, formats: Mapping[str, Format]) -> tuple[Source, list[s
 def _only_format(source: Source, names: list[str]) -> list[str]:
     """Return the format, and that of the tables beside it if there are any. Raise FormatError for others."""
     if not names:
-        raise refusal(source.head, [one.tool for one in FORMATS.values() if isinstance(one, JsonSpec)])
+        raise refusal(
+            source.head,
+            [one.tool for one in FORMATS.values() if isinstance(one, JsonSpec) and not one.lines_named_by],
+        )
     if len(names) > 1 and names[1:] != [_TABLES]:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"

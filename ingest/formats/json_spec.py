@@ -15,11 +15,11 @@ of values are those of ``ToolSpec``, with the unit of the number; a unit in brac
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ingest.formats.json_source import line_of, lines_of_items, load
+from ingest.formats.json_source import line_of, lines_of_items, load, load_lines
 from ingest.formats.outputs import Read, bounded, missing_line_end, read_runs
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import RunValues
@@ -51,9 +51,10 @@ class JsonSpec:
 
     ``keys`` are all in the head of a file, of several parted by ``|`` one. ``head`` are values of the whole
     file. ``left_out`` are paths with a pattern of the text there of what is computed from runs, ``failed`` is
-    a path with the text of a run that failed, and ``success`` one with the text of all executions that did
-    not. If ``not_measured`` names the other numbers of a run, all that are left are metrics of its own. The
-    rest is as of ``ToolSpec``.
+    a path with the pattern of a run that failed, and ``success`` one with the text of all executions that did
+    not. ``take_other`` is called with each value of a run that has no place. If each line is a run of JSON by
+    itself, ``lines_named_by`` is its key there, and ``keys_of_others`` are on no first line. The rest is as
+    of ``ToolSpec``.
     """
 
     tool: str
@@ -67,7 +68,9 @@ class JsonSpec:
     failed: tuple[str, str] | None = None
     success: tuple[str, str] | None = None
     own: Mapping[str, str] = field(default_factory=dict)
-    not_measured: Collection[str] | None = None
+    take_other: Callable[[RunValues, str, str | float], None] | None = None
+    lines_named_by: str = ""
+    keys_of_others: Sequence[str] = ()
     workload: str = ""
     finish: Callable[[RunValues], Iterable[str]] = lambda _: ()
 
@@ -77,10 +80,17 @@ class JsonSpec:
         return [re.compile(rf'"(?:{key})"\s{{0,9}}:'.encode()) for key in self.keys]
 
     def recognise(self, head: bytes) -> bool:
-        return _JSON.search(head) is not None and all(key.search(head) for key in self._keys)
+        if self.lines_named_by:
+            head = head.lstrip().partition(b"\n")[0]
+        is_of_other = any(b'"%b"' % key.encode() in head for key in self.keys_of_others)
+        return (
+            _JSON.search(head) is not None and not is_of_other and all(key.search(head) for key in self._keys)
+        )
 
     def parse(self, source: Source) -> ParsedReport:
         """Read each run of the file. Raise FormatError where none is whole; of several one is left out."""
+        if self.lines_named_by:
+            return self._parse_lines(source)
         json = _without_text_around(source)
         warnings = missing_line_end(source) if json is not source else []
         source, whole = json, load(json)
@@ -100,6 +110,20 @@ class JsonSpec:
         runs, _, notes = read_runs(outputs, self._read, ())
         return ParsedReport(runs, facts={"tool": self.tool}, warnings=bounded(warnings + notes))
 
+    def _parse_lines(self, source: Source) -> ParsedReport:
+        """Read each line as a run. Raise FormatError where two of them have one key."""
+        outputs: list[RunValues] = []
+        lines: dict[str, int] = {}
+        for position, (line, item) in enumerate(load_lines(source)):
+            key = str(next(_found(item, self.lines_named_by), position))
+            if key in lines:
+                raise FormatError(f"{self.lines_named_by} {key} stands on line {lines[key]} already", line)
+            lines[key] = line
+            outputs.append(self._values_of(source, None, item, line))
+            outputs[-1].texts["key"] = key
+        runs, _, notes = read_runs(outputs, self._read, ())
+        return ParsedReport(runs, warnings=bounded(missing_line_end(source) + notes))
+
     def _values_of(self, source: Source, whole: object, item: object, line: int) -> RunValues:
         run = RunValues(self.tool, self.own, line=line, last_line=line)
         try:
@@ -117,15 +141,15 @@ class JsonSpec:
         return run
 
     def _take_others(self, run: RunValues, item: object) -> None:
-        if self.not_measured is not None and isinstance(item, dict):
+        if self.take_other and isinstance(item, dict):
             known = {path for paths in self.values.values() for path in paths.split(" | ")}
+            known |= {self.lines_named_by, *(self.failed or ())[:1]}
             for name, value in item.items():
-                is_number = isinstance(value, int | float) and not isinstance(value, bool)
-                if is_number and name not in known and name not in self.not_measured:
-                    run.add_unknown(name, value)
+                if isinstance(value, str | int | float) and name not in known:
+                    self.take_other(run, name, value)
 
     def _check_end(self, run: RunValues, item: object) -> None:
-        if self.failed and next(_found(item, self.failed[0]), None) == self.failed[1]:
+        if self.failed and re.fullmatch(self.failed[1], _text(item, self.failed[0])):
             raise PathError("the run ended with an error", self.failed[0])
         if self.success:
             path, text = self.success
@@ -137,7 +161,8 @@ class JsonSpec:
     def _read(self, run: RunValues, key: str) -> Read:
         if run.error:
             raise run.error
-        if not run.readings and not self.runs:
+        key = run.texts.pop("key", key)
+        if not run.readings and not self.runs and not self.lines_named_by:
             raise FormatError(
                 f"no value stands where {self.tool} writes it: is its JSON within another? Send it alone",
                 run.line,

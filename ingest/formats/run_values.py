@@ -118,8 +118,9 @@ class RunValues:
     are the places of values that the file names: see ``ToolSpec``. ``rows`` are what was printed of each
     interval, metrics and counts alike; ``tables`` are others; ``unnamed`` are operations, names and texts of
     values without a place, with their lines; ``flags`` are the words of the command line. ``facts`` are of
-    all runs of the file; ``lost`` is what the sender must say of this one. ``operation``
-    is that of the lines below. ``error`` is the first one of its lines, for which the run is left out.
+    all runs of the file; ``settings`` were switched for this one, and ``lost`` is what the sender must say of
+    it. ``operation`` is that of the lines below. ``error`` is the first one of its lines, for which the run
+    is left out.
     """
 
     tool: str
@@ -139,6 +140,7 @@ class RunValues:
     flags: list[tuple[str, str]] = field(default_factory=list)
     rows: list[dict[str, float | None]] = field(default_factory=list)
     facts: dict[str, Fact] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     command: str = ""
     lost: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
@@ -373,6 +375,7 @@ class RunValues:
             duration_s=self.duration_s or None,
             command=self.command,
             options=self.options,
+            settings=self.settings,
             lost=self.lost,
         )
 

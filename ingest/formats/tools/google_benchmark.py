@@ -1,6 +1,20 @@
 """Google Benchmark's JSON: time and CPU time of an iteration; means and other aggregates are left out."""
 
 from ingest.formats.json_spec import JsonSpec
+from ingest.formats.run_values import RunValues
+
+_NO_COUNTERS = frozenset(
+    {
+        *("family_index", "per_family_instance_index", "run_type"),
+        *("repetitions", "repetition_index", "iterations"),
+    }
+)
+
+
+def _take_counter(run: RunValues, name: str, value: str | float) -> None:
+    if not isinstance(value, str | bool) and name not in _NO_COUNTERS:
+        run.add_unknown(name, value)
+
 
 FORMAT = JsonSpec(
     tool="Google Benchmark",
@@ -19,9 +33,6 @@ FORMAT = JsonSpec(
     },
     own={"score": "ns/op, lower", "cpu_time": "ns/op, lower", "bytes_per_s": "B/s, higher"},
     # Counters of a benchmark stand beside these.
-    not_measured=(
-        *("family_index", "per_family_instance_index"),
-        *("repetitions", "repetition_index", "iterations"),
-    ),
+    take_other=_take_counter,
     required={"score": "a benchmark has no real_time"},
 )

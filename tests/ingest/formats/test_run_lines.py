@@ -16,4 +16,4 @@ from ingest.formats.source import Source
 )
 def test_no_text_raises_anything_but_a_format_error(text):
     with contextlib.suppress(FormatError):
-        run_lines.parse(Source(text.encode()))
+        run_lines.FORMAT.parse(Source(text.encode()))
