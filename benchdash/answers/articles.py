@@ -1,15 +1,21 @@
 """Articles: saved comparisons with their views."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from benchdash.accounts.models import Project
-from benchdash.addresses import absolute
-from benchdash.answers.article_numbers import addresses_of_numbers, names_of
+from benchdash.addresses import ColumnId, ViewQuery, absolute
+from benchdash.articles.addresses import PAGES
 from benchdash.articles.models import Article, Block
 from benchdash.articles.queries import runs_since
+from benchdash.database.ids import ids_in
+from benchdash.results.catalogue import workload_names
+from benchdash.results.models import ServerVersion
 
 
 class ArticleSerializer(serializers.Serializer[Any]):
@@ -50,7 +56,8 @@ class BlockSerializer(serializers.Serializer[Any]):
         return f"{absolute(f'dashboard:{block.page}', project.slug)}?{block.query}"
 
     def get_answers(self, block: Block) -> list[str]:
-        return addresses_of_numbers(self.context["project"], block, self.context["names"])
+        numbers: list[str] = self.context["numbers"][block.pk]
+        return numbers
 
     def get_runs_since(self, block: Block) -> int:
         return runs_since(self.context["project"], block)
@@ -66,6 +73,40 @@ class ArticleDetailSerializer(ArticleSerializer):
     @extend_schema_field(BlockSerializer(many=True))
     def get_blocks(self, article: Article) -> Any:
         blocks: list[Block] = article.live_blocks  # type: ignore[attr-defined]
-        names = names_of(article.project) if blocks else None
-        context = {**self.context, "project": article.project, "names": names}
+        numbers = _numbers(article.project, blocks)
+        context = {**self.context, "project": article.project, "numbers": numbers}
         return BlockSerializer(blocks, many=True, context=context).data
+
+
+_ANSWERS: Final = {"sweep": "sweep", "pair": "difference", "latency": "latency", "curves": "curves"}
+
+
+def _numbers(project: Project, blocks: Sequence[Block]) -> dict[int, list[str]]:
+    """Return the addresses of the numbers of each view, none where its versions are gone; two statements."""
+    queries = {block: PAGES[block.page].query.of(block.query) for block in blocks}
+    workloads = workload_names(project, [text for one in queries.values() for text in one.workloads])
+    texts = {text for one in queries.values() for text in (*one.versions, one.base, one.against)}
+    ids = {text: column.version for text in texts if (column := ColumnId.of(text))}
+    versions = ServerVersion.objects.filter(project=project, pk__in=ids.values())
+    there = set(versions.values_list("pk", flat=True))
+    columns = {text for text, version in ids.items() if version in there}
+
+    def of_view(page: str, query: ViewQuery) -> list[str]:
+        if page == "history":
+            return [absolute("api:series-points", pk) for pk in ids_in(query.series)]
+        query = replace(query, workloads=tuple(workloads.get(text, text) for text in query.workloads))
+        if page == "pair" and not (query.runs or {query.base, query.against} <= columns):
+            return []
+        if page not in ("pair", "sweep"):
+            chosen = tuple(text for text in query.versions if text in columns)
+            if not chosen:
+                return []
+            query = replace(query, versions=chosen, base=query.base if query.base in columns else chosen[0])
+        if page != "curves":
+            query = query.without("from").without("to")
+        of_metrics = [(one,) for one in query.metrics] if page not in ("pair", "latency") else [()]
+        name = _ANSWERS.get(page, "compare")
+        paths = (replace(query, metrics=metrics).numbers(project, name) for metrics in of_metrics)
+        return [f"{settings.SITE_URL}{path}" for path in paths]
+
+    return {block.pk: of_view(block.page, query) for block, query in queries.items()}

@@ -3,12 +3,22 @@
 An address that leaves the choice to the page would show other versions next year.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from django.db.models import Q
 from django.http import QueryDict
 
+from benchdash.addresses import (
+    ColumnId,
+    HistoryQuery,
+    MatrixQuery,
+    PairQuery,
+    RowsQuery,
+    SweepQuery,
+    ViewQuery,
+)
 from benchdash.database.ids import ids_in
 
 MAX_QUERY: Final = 8000
@@ -18,26 +28,26 @@ class AddressError(Exception):
     """A sentence that says what an address lacks."""
 
 
-def _have(query: QueryDict, *names: str) -> bool:
-    return all(any(query.getlist(name)) for name in names)
+class _View(NamedTuple):
+    """A page that articles show: its query, and the fields that an address must say, also in words."""
+
+    query: type[ViewQuery]
+    needs: tuple[str, ...]
+    needed: str
+
+    def names_all(self, query: ViewQuery) -> bool:
+        return all(getattr(query, name) for name in self.needs)
 
 
-_NEEDS_COLUMNS: Final = (
-    lambda query: _have(query, "v", "metric"),
-    "v, once for each version, and metric",
-)
-# By the name of a page: what its address must say.
-PAGES: Final[Mapping[str, tuple[Callable[[QueryDict], bool], str]]] = {
-    "compare": _NEEDS_COLUMNS,
-    "pair": (
-        lambda query: all(map(query.get, ("base", "against"))) or len(query.getlist("run")) > 1,
-        "base and against, or run twice",
-    ),
-    "matrix": _NEEDS_COLUMNS,
-    "curves": _NEEDS_COLUMNS,
-    "latency": (lambda query: _have(query, "v"), "v, once for each version"),
-    "sweep": (lambda query: all(map(query.get, ("v", "setting", "metric"))), "v, setting and metric"),
-    "history": (lambda query: _have(query, "series"), "series, once for each"),
+_COLUMNS: Final = (("versions", "metrics"), "v, once for each version, and metric")
+PAGES: Final[Mapping[str, _View]] = {
+    "compare": _View(RowsQuery, *_COLUMNS),
+    "pair": _View(PairQuery, ("base", "against"), "base and against, or run twice"),
+    "matrix": _View(MatrixQuery, *_COLUMNS),
+    "curves": _View(RowsQuery, *_COLUMNS),
+    "latency": _View(RowsQuery, ("versions",), "v, once for each version"),
+    "sweep": _View(SweepQuery, ("versions", "setting", "metrics"), "v, setting and metric"),
+    "history": _View(HistoryQuery, ("series",), "series, once for each"),
 }
 
 
@@ -47,56 +57,40 @@ def checked_query(page: str, text: str) -> str:
         raise AddressError(f"{page[:50]!r} is none of {', '.join(PAGES)}")
     if len(text) > MAX_QUERY:
         raise AddressError(f"the address is longer than {MAX_QUERY} characters")
-    query = QueryDict(text.removeprefix("?").replace("%00", ""), mutable=True)
-    for name in ("page", "find", "find_base", "find_against", "format"):
-        query.pop(name, None)
-    if page == "matrix" and query.get("over") == "nights":
-        raise AddressError("a matrix of nights shows other nights every day; choose versions")
-    names_all, needed = PAGES[page]
-    if not names_all(query):
-        raise AddressError(f"the address must say what it compares: {needed}")
-    return query.urlencode()
+    view = PAGES[page]
+    query = view.query.of(text.removeprefix("?"))
+    if isinstance(query, MatrixQuery):
+        if query.over == "nights":
+            raise AddressError("a matrix of nights shows other nights every day; choose versions")
+        query = replace(query, find="", format="")
+    are_runs = page == "pair" and len(query.runs) > 1
+    if not are_runs and not view.names_all(query):
+        raise AddressError(f"the address must say what it compares: {view.needed}")
+    return str(query)
 
 
 # --- which runs an address is about -------------------------------------------------------------------------
 
 
-def runs_of(page: str, query: QueryDict) -> Q:
+def runs_of(page: str, address: QueryDict | str) -> Q:
     """Return which runs count for a view, as far as its address tells: those of its columns or series."""
-    found = _runs_of_things(page, query)
-    if page in ("sweep", "history"):
+    query = PAGES[page].query.of(address)
+    if page == "history":
+        return Q(measurements__series_id__in=ids_in(query.series))
+    found = Q(pk__in=[])
+    if not query.runs:  # where both are named, no other counts
+        for one in map(ColumnId.of, (query.base, query.against) if page == "pair" else query.versions):
+            found |= _runs_of_column(one) if one else Q(pk__in=[])
+    workloads, counts = ids_in(query.workloads), query.thread_counts
+    if page == "sweep":
         return found
-    workloads = ids_in(query.getlist("workload"))
-    counts = ids_in(query.getlist("threads"))
     if workloads:
         found &= Q(workload_id__in=workloads)
-    if counts and "none" not in query.getlist("threads"):
+    if counts and None not in counts:
         found &= Q(threads__in=counts)
     return found
 
 
-def _runs_of_things(page: str, query: QueryDict) -> Q:
-    if page == "history":
-        return Q(measurements__series_id__in=ids_in(query.getlist("series")))
-    if page == "pair" and query.getlist("run"):
-        return Q(pk__in=[])  # both runs are named, and no other counts
-    texts = [query.get("base", ""), query.get("against", "")] if page == "pair" else query.getlist("v")
-    found = Q(pk__in=[])
-    for text in texts:
-        found |= _runs_of_column(text)
-    return found
-
-
-def _runs_of_column(text: str) -> Q:
-    """``12.3.1~branch~counterpart`` is a version at a place, ``12`` the version at every place."""
-    numbers, *rest = text.split("~", 2)
-    ids = numbers.split(".")
-    if len(ids_in(ids)) != len(ids) or len(ids) not in (1, 3):
-        return Q(pk__in=[])
-    condition = Q(version_id=int(ids[0]))
-    if len(ids) == 3:
-        condition &= Q(hardware_id=int(ids[1]), configuration_id=int(ids[2]))
-    if rest or len(ids) == 3:
-        branch, counterpart = (*rest, "", "")[:2]
-        condition &= Q(branch=branch, counterpart=counterpart)
-    return condition
+def _runs_of_column(column: ColumnId) -> Q:
+    parts = zip(("version", "hardware", "configuration", "branch", "counterpart"), column, strict=True)
+    return Q(**{name: part for name, part in parts if part is not None})

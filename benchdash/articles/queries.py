@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from django.db.models import Count, Q, QuerySet
-from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.articles.addresses import runs_of
@@ -33,7 +32,7 @@ def deleted_blocks(article: Article) -> Sequence[Block]:
 def runs_since(project: Project, block: Block) -> int:
     """Count the runs of what the block shows that were recorded after it was saved."""
     runs = Run.objects.filter(
-        runs_of(block.page, QueryDict(block.query)),
+        runs_of(block.page, block.query),
         project=project,
         recorded_at__gt=block.saved_at,
         excluded_at=None,

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final
-from urllib.parse import urlencode
 
 from pydantic import Field
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project as ProjectRow
-from benchdash.addresses import absolute
+from benchdash.addresses import MatrixQuery, PairQuery
 from benchdash.answers.comparison import ColumnSerializer, ComparisonRowSerializer, ComparisonSerializer
 from benchdash.answers.differences import pair_answer
 from benchdash.assistants.incidents import incident_answers
@@ -137,13 +136,13 @@ class Compare(_Where):
             found = table_for_others(found)
         named = list(zip([base, *columns], names([base, *columns]), strict=True))
         careful = doubts([found], named, base, for_others=is_relative)
-        query = [("v", short_id(column)) for column, _ in named]
-        query += [("base", short_id(base)), ("metric", found.metric), ("over", "versions")]
+        ids = tuple(short_id(column) for column, _ in named)
+        query = MatrixQuery(versions=ids, base=ids[0], metrics=(found.metric,), over="versions")
         return {
             **_table([name for _, name in named], found),
             "warnings": [one.text for one in careful],
             "is_relative": is_relative,
-            "page": f"{absolute('dashboard:matrix', project.slug)}?{urlencode(query)}",
+            "page": query.absolute(project.slug),
         }
 
 
@@ -323,10 +322,8 @@ def _before(project: ProjectRow, column: Column, asked: WhatChanged) -> Column |
 
 def _place_change(project: ProjectRow, pair: Pair) -> dict[str, Any]:
     """Return two versions at one place: the rows that differ, what is certain first, and what else does."""
-    query = urlencode({"base": short_id(pair.base.column), "against": short_id(pair.other.column)})
-    answer = short(
-        pair_answer(replace(pair, tables=()), f"{absolute('dashboard:pair', project.slug)}?{query}")
-    )
+    query = PairQuery(base=short_id(pair.base.column), against=short_id(pair.other.column))
+    answer = short(pair_answer(replace(pair, tables=()), query.absolute(project.slug)))
     shown = set(telling({one.metric: len(one.rows) for one in pair.tables}) if pair.tables else ())
     differing = sorted(
         (

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project as ProjectRow
-from benchdash.addresses import absolute
+from benchdash.addresses import history_of
 from benchdash.answers.runs import SeriesSerializer, points_answer
 from benchdash.assistants.shapes import (
     MAX_NAMES,
@@ -173,7 +173,7 @@ def _nothing_fits(project: ProjectRow, asked: FindSeries) -> str:
 
 
 def _series(one: Series, *without: str) -> dict[str, Any]:
-    page = f"{absolute('dashboard:history', one.project.slug)}?series={one.pk}"
+    page = history_of(one.pk).absolute(one.project.slug)
     return {**told(SeriesSerializer, series_in_unit(one, one.used), *without), "page": page}
 
 

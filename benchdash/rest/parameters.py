@@ -6,16 +6,17 @@ Every reader raises rest_framework's ValidationError, which names the parameter.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from datetime import datetime, time
 from typing import Any
 
 from django.db.models import Model, Q, QuerySet
-from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.exceptions import ValidationError
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from benchdash import addresses
+from benchdash.addresses import NOTHING
 from benchdash.results.branches import branch_called
 from benchdash.results.queries import ids_called
 from benchdash.results.versions import COMMIT, parse_version
@@ -30,7 +31,7 @@ _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 # How the schema describes texts that are read here. An empty one is left out.
 EMPTY_TEXT = {"type": "string", "maxLength": 0}
 COMMIT_TEXT = {"type": "string", "pattern": "^([0-9a-fA-F]{7,40})?$"}
-THREADS_TEXT = {"type": "string", "pattern": "^([0-9]{1,9}|null)?$"}
+THREADS_TEXT = {"type": "string", "pattern": "^([0-9]{1,9}|null|none)?$"}
 MOMENT_TEXT = {
     "anyOf": [
         {"type": "string", "format": "date-time"},
@@ -102,8 +103,8 @@ def share(name: str, value: str) -> float:
 
 
 def threads(value: str) -> int | None:
-    """Read a thread count; None for ``null``, where neither the file nor its sender said."""
-    return None if value == "null" else integer("threads", value)
+    """Read a thread count; None for ``null``, or ``none`` as pages write it, where nobody said."""
+    return None if value in ("null", NOTHING) else integer("threads", value)
 
 
 def choice(name: str, value: str, choices: Sequence[str]) -> str:
@@ -128,14 +129,10 @@ def answer_format(request: Request, *others: str) -> str:
 
 def moment(name: str, value: str, *, of_day: time = time.min) -> datetime:
     """Read a time or a day in ISO 8601, in UTC without an offset; a day means its time ``of_day``."""
-    try:
-        day = parse_date(value)
-        parsed = datetime.combine(day, of_day) if day else parse_datetime(value)
-    except ValueError:
-        parsed = None
+    parsed = addresses.moment(value, of_day=of_day)
     if parsed is None:
         raise refuse(name, f"{value[:50]!r} is not a time in ISO 8601")
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return parsed
 
 
 def commit(name: str, value: str) -> str:

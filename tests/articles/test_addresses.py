@@ -14,7 +14,7 @@ NAMES_ALL = {
     "curves": COLUMNS,
     "latency": "v=1.2.3",
     "pair": "base=1.2.3&against=2.2.3",
-    "sweep": "v=1&setting=s&metric=tps",
+    "sweep": "v=1&metric=tps&setting=s",
     "history": "series=1",
 }
 

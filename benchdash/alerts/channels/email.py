@@ -6,7 +6,7 @@ from email.mime.image import MIMEImage
 from email.utils import make_msgid
 from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from benchdash.addresses import absolute
+from benchdash.addresses import absolute, history_of
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.digest_mails import digest_context
 from benchdash.alerts.incident_mails import context_of
@@ -188,8 +188,7 @@ def _unsubscribe_headers(url: str) -> dict[str, str]:
 def _history_address(slug: str, series_ids: Sequence[int]) -> str:
     if not series_ids:
         return ""
-    series = [("series", pk) for pk in series_ids[:MAX_LINES]]
-    return f"{absolute('dashboard:history', slug)}?{urlencode(series)}"
+    return history_of(*series_ids[:MAX_LINES]).absolute(slug)
 
 
 def _domain() -> str:

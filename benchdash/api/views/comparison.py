@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import ColumnId
 from benchdash.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
 from benchdash.api.requests import SelectorSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
@@ -22,13 +23,19 @@ from benchdash.regressions.comparison.version_table import compare
 from benchdash.rest import parameters
 
 # The parts of a selector; a parameter of the same name completes one that lacks it.
-_PLACE = tuple(field.name for field in fields(Selector) if field.name != "id")
+_PLACE = tuple(field.name for field in fields(Selector) if not field.name.endswith("id"))
 _MAY_BE_EMPTY = ("build", "branch", "counterpart")
-SELECTOR = "the id of a version, or a JSON object with any of " + ", ".join(("id", *_PLACE))
+SELECTOR = (
+    "the id of a version, or of a version at a place as addresses of pages have it (`12.3.1~branch`),"
+    " or a JSON object with any of " + ", ".join(("id", *_PLACE))
+)
 
 
 # An empty one is none.
-SELECTOR_SCHEMA = {"type": "string", "pattern": r"^([1-9][0-9]{0,17}|\{.*\})?$"}
+SELECTOR_SCHEMA = {
+    "type": "string",
+    "pattern": r"^([1-9][0-9]{0,17}(\.[0-9]{1,18}\.[0-9]{1,18})?(~.*)?|\{.*\})?$",
+}
 
 
 def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenApiParameter:
@@ -149,8 +156,8 @@ def asked_relation(request: Request) -> RelativeTo:
 
 
 def asked_selector(field: str, text: str) -> Selector:
-    if text.isascii() and text.isdigit():
-        return Selector(id=parameters.integer(field, text, least=1, most=parameters.MAX_ID))
+    if column := ColumnId.of(text):
+        return Selector.of_id(column)
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):

@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
-from benchdash.addresses import absolute
+from benchdash.addresses import PairQuery
 from benchdash.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
 from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
@@ -98,9 +98,8 @@ class DifferenceView(View):
 
 def _page(project: Project, pair: Pair) -> str:
     """Return the address of the page that shows the same."""
-    query = QueryDict(mutable=True)
     if pair.base.run and pair.other.run:
-        query.setlist("run", [str(pair.base.run.pk), str(pair.other.run.pk)])
+        query = PairQuery(runs=(str(pair.base.run.pk), str(pair.other.run.pk)))
     else:
-        query["base"], query["against"] = short_id(pair.base.column), short_id(pair.other.column)
-    return f"{absolute('dashboard:pair', project.slug)}?{query.urlencode()}"
+        query = PairQuery(base=short_id(pair.base.column), against=short_id(pair.other.column))
+    return query.absolute(project.slug)

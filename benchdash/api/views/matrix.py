@@ -1,7 +1,6 @@
 """The matrix: all workloads against the newest versions, or against chosen ones."""
 
 from typing import Final, get_args
-from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -10,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
-from benchdash.addresses import absolute
+from benchdash.addresses import MatrixQuery, to_text
 from benchdash.answers.comparison import MatrixSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
@@ -137,13 +136,13 @@ def _asked_columns(project: Project, request: Request) -> list[Column]:
 def _page(project: Project, request: Request, table: ComparisonTable[Column]) -> str:
     """Return the address of the page that shows the same."""
     base = short_id(table.base)
-    query = [
-        *(("v", one) for one in (base, *map(short_id, table.columns))),
-        ("base", base),
-        ("metric", table.metric),
-        ("relative_to", asked_relation(request)),
-        ("over", "versions"),
-        *(("workload", text) for text in parameters.texts(request, "workload") if text),
-        *(("threads", "none" if count is None else str(count)) for count in asked_threads(request)),
-    ]
-    return f"{absolute('dashboard:matrix', project.slug)}?{urlencode(query)}"
+    query = MatrixQuery(
+        versions=(base, *map(short_id, table.columns)),
+        base=base,
+        workloads=tuple(parameters.texts(request, "workload")),
+        threads=tuple(map(to_text, asked_threads(request))),
+        metrics=(table.metric,),
+        over="versions",
+        relative_to=asked_relation(request),
+    )
+    return query.absolute(project.slug)

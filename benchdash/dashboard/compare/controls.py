@@ -4,18 +4,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from django.http import QueryDict
-
+from benchdash.accounts.models import Project
+from benchdash.addresses import ViewQuery, to_text
 from benchdash.dashboard.charts.compare import VersionLine
-from benchdash.dashboard.compare.selection import (
-    UNSAID_THREADS,
-    ChosenColumns,
-    threads_texts,
-)
+from benchdash.dashboard.compare.selection import ChosenColumns
 from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
-from benchdash.dashboard.shell.navigation import Link, address_with
+from benchdash.dashboard.shell.navigation import Link
 from benchdash.regressions.comparison.columns import Column, ColumnContents, names, short_id
 from benchdash.results import metrics
 from benchdash.results.controls import is_control
@@ -53,12 +49,9 @@ def workloads_filter(measured: ColumnContents, chosen: Iterable[str]) -> FilterC
     return replace(some_of("workload", "Workloads", options, chosen), also=list(measured.workloads.values()))
 
 
-def threads_options(counts: Iterable[int | None]) -> list[tuple[str, str]]:
-    return [(text, "not said" if text == UNSAID_THREADS else text) for text in threads_texts(counts)]
-
-
-def threads_filter(counts: Iterable[int | None], chosen: Iterable[int | None]) -> FilterChip:
-    return some_of("threads", "Threads", threads_options(counts), threads_texts(chosen))
+def threads_filter(counts: Iterable[int | None], chosen: Iterable[str]) -> FilterChip:
+    options = [(to_text(count), "not said" if count is None else str(count)) for count in counts]
+    return some_of("threads", "Threads", options, chosen)
 
 
 def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
@@ -71,12 +64,12 @@ def metric_filter(measured: Mapping[str, int], metric: str) -> FilterChip:
     return one_of("metric", "Metric", metrics_options(measured), metric, empty="", default=main)
 
 
-def meanings(path: str, query: QueryDict, columns: ChosenColumns) -> list[tuple[str, list[Link]]]:
+def meanings(project: Project, query: ViewQuery, columns: ChosenColumns) -> list[tuple[str, list[Link]]]:
     """Return each id that means several columns, with an address for each of these."""
     chosen = [short_id(column) for column in columns.chosen]
 
     def link(name: str, column: Column) -> Link:
-        return Link(name, address_with(path, query, v=[*chosen, short_id(column)]))
+        return Link(name, query.url(project, versions=(*chosen, short_id(column))))
 
     return [(text, list(map(link, names(meant), meant))) for text, meant in columns.unclear]
 

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import HistoryQuery, MatrixQuery, PairQuery, history_of
 from benchdash.dashboard.charts.matrix import Head, Link
-from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.comparison.branch_table import (
     Around,
     Base,
@@ -100,19 +100,21 @@ def of_versions(
         )
     except SelectorError:
         table = None
-    url, history, before = page_url("pair", project), page_url("history", project), [base, *others]
-    ids = [short_id(one) for one in before]
-    own = f"{page_url('matrix', project)}?{'&'.join(f'v={one}' for one in ids)}&base={ids[0]}&open="
+    ids = tuple(short_id(one) for one in (base, *others))
 
     def link(rows: Sequence[Row], column: int | None) -> str:
-        workload = workloads[rows[0].workload]
+        first, workload = rows[0], (workloads[rows[0].workload],)
         if relative:
-            return f"{own}{workload}"
+            return MatrixQuery(versions=ids, base=ids[0], open=workload).url(project)
         if column is None:
-            return f"{history}?{_series([row.base for row in rows])}"
-        against = ids[column] if reading.relative_to == "previous" else ids[0]
-        threads = f"&threads={rows[0].threads}" if len(rows) == 1 and rows[0].threads is not None else ""
-        return f"{url}?base={against}&against={ids[column + 1]}&workload={workload}{threads}"
+            return _history([row.base for row in rows]).url(project)
+        query = PairQuery(
+            base=ids[column] if reading.relative_to == "previous" else ids[0],
+            against=ids[column + 1],
+            workloads=workload,
+            threads=(str(first.threads),) if len(rows) == 1 and first.threads is not None else (),
+        )
+        return query.url(project)
 
     shown = table and table_in_used_units(table)
     return MatrixSource(Head(called[0]), list(map(Head, called[1:])), shown, link)
@@ -139,10 +141,9 @@ def of_branch(
         relative_to=reading.relative_to,
         grouping=reading.grouping,
     )
-    url = page_url("history", project)
 
     def link(rows: Sequence[Row], column: int | None) -> str:
-        return f"{url}?{_series([row.base if column is None else row.cells[column] for row in rows])}"
+        return _history([row.base if column is None else row.cells[column] for row in rows]).url(project)
 
     if found is None:
         return MatrixSource(Head(""), [], None, link)
@@ -157,8 +158,8 @@ def of_branch(
     )
 
 
-def _series(cells: Sequence[Cell | None]) -> str:
-    return "&".join(f"series={cell.series_id}" for cell in cells[:_MAX_SERIES] if cell)
+def _history(cells: Sequence[Cell | None]) -> HistoryQuery:
+    return history_of(*(cell.series_id for cell in cells[:_MAX_SERIES] if cell))
 
 
 def dated(source: MatrixSource) -> MatrixSource:

@@ -3,25 +3,23 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import ColumnId, HistoryQuery, MatrixQuery, SweepQuery, place_fields
 from benchdash.dashboard.compare.selection import MAX_COLUMNS
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.numbers import count, counted
 from benchdash.regressions.comparison.columns import Column, names, short_id
+from benchdash.regressions.comparison.default_columns import PlaceNames
 from benchdash.regressions.next_steps import Outlook, outlook_of
-from benchdash.regressions.sweeps.subjects import subject_id
 from benchdash.results.models import DEFAULT_CONFIGURATION, Run
 from benchdash.results.wording import listed
 
 # An address that names more workloads than this is long, and few of them are seen at once.
 _MAX_NAMED: Final = 12
 _MAX_IN_SENTENCE: Final = 3
-# In an address of History: no branch, no build, no counterpart.
-_NONE: Final = "none"
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,8 @@ def _link(project: Project, outlook: Outlook) -> Link:
         return Link("Open the run", f"{page_url('run', project, outlook.run)}#while-it-ran")
     if outlook.varies and not outlook.curves:
         one = outlook.newest
-        subject = subject_id(one.version.pk, one.branch, one.counterpart)
-        return Link("Open the sweep", page_url("sweep", project, v=subject))
+        subject = ColumnId(one.version.pk, branch=one.branch, counterpart=one.counterpart)
+        return Link("Open the sweep", SweepQuery(versions=(str(subject),)).url(project))
     if outlook.curves:
         label = "Open the curve" if outlook.curves == 1 else f"Open the {count(outlook.curves)} curves"
     else:
@@ -96,30 +94,22 @@ def _link(project: Project, outlook: Outlook) -> Link:
 
 def _rows_url(project: Project, outlook: Outlook, columns: Sequence[Column]) -> str:
     """Return the address of a matrix of some versions, the oldest the reference, with open rows."""
-    ids = [short_id(column) for column in columns[-MAX_COLUMNS:]]
+    ids = tuple(short_id(column) for column in columns[-MAX_COLUMNS:])
     workloads = _workloads(outlook)
-    query = [*(("v", one) for one in ids), ("base", ids[0]), ("over", "versions"), *workloads]
-    query += [("open", pk) for _, pk in workloads] or [("open", "all")]
-    return f"{page_url('matrix', project)}?{urlencode(query)}"
+    query = MatrixQuery(
+        versions=ids, base=ids[0], over="versions", workloads=workloads, open=workloads or ("all",)
+    )
+    return query.url(project)
 
 
 def _history_url(project: Project, outlook: Outlook) -> str:
-    one = outlook.newest
-    place = {
-        "product": one.version.product.name,
-        "build": one.version.build,
-        "branch": one.branch,
-        "hardware": one.hardware,
-        "configuration": one.configuration,
-        "counterpart": one.counterpart,
-    }
-    query = [*((name, text or _NONE) for name, text in place.items()), *_workloads(outlook)]
-    return f"{page_url('history', project)}?{urlencode(query)}"
+    place = place_fields(PlaceNames.of(outlook.newest)._asdict())
+    return HistoryQuery(**place, workloads=_workloads(outlook)).url(project)
 
 
-def _workloads(outlook: Outlook) -> list[tuple[str, str]]:
-    ids = [("workload", str(pk)) for pk in outlook.workloads]
-    return ids if len(ids) <= _MAX_NAMED else []
+def _workloads(outlook: Outlook) -> tuple[str, ...]:
+    ids = tuple(map(str, outlook.workloads))
+    return ids if len(ids) <= _MAX_NAMED else ()
 
 
 def _needed(outlook: Outlook) -> Iterator[str]:

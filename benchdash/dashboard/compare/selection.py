@@ -1,25 +1,87 @@
-"""The selection in the address of a page under Compare, and the default where it does not say."""
+"""The versions that a project offers to compare, and those that an address chooses among them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
-from urllib.parse import urlencode
+from dataclasses import dataclass
+from typing import Final
 
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.addresses import ColumnId, ViewQuery, to_text
 from benchdash.dashboard.shell.filters import FilterChip, unseen
-from benchdash.dashboard.shell.selection import EMPTY, PLACE, whole_number
-from benchdash.regressions.comparison.columns import Column
+from benchdash.regressions.comparison.columns import Column, columns_at, id_at
 from benchdash.regressions.comparison.default_columns import PlaceNames, default_columns, newest_columns
+from benchdash.results.pull_requests import is_of_pull_request
+from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 from benchdash.results.versions import release_line
 
 # Default number of versions.
 DEFAULT_COLUMNS: Final = 6
 MAX_COLUMNS: Final = 40
-UNSAID_THREADS: Final = "none"
-SCALES: Final = ("linear", "log")
+# Parameters that choose versions in the addresses of the pages, and one that looks for them.
+_ASKED: Final = ("v", "base", "against")
+_SEARCHED: Final = ("find", "find_base", "find_against")
+MAX_SEARCH_LENGTH: Final = 200
+_MAX_ASKED: Final = 100
+
+
+class Available(list[Column]):
+    """The offered columns, in the order of versions; ``versions`` is how many there are at each place."""
+
+    def __init__(self, columns: Sequence[Column], versions: Mapping[PlaceNames, int] | None = None) -> None:
+        super().__init__(columns)
+        self.versions = Counter(map(PlaceNames.of, columns)) if versions is None else versions
+
+
+def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
+    """Return the columns that an id in an address may mean."""
+    wanted = ColumnId.of(text)
+    if wanted is None:
+        return []
+    # Few of the thousands of columns of a project are of this version.
+    of_version = (column for column in columns if column.version.pk == wanted.version)
+    return [column for column in of_version if wanted.fits(id_at(wanted.version, column))]
+
+
+def available_columns(project: Project, query: QueryDict) -> Available:
+    """Return the newest versions of each place, with those that the address chooses or looks for.
+
+    Neighbours of chosen ones are among them; those of pull requests only where the address names them.
+    Three statements.
+    """
+    said = " ".join(value for values in query.lists() for value in values[1])
+    places = [
+        place
+        for place in places_of_versions(project)
+        if not is_of_pull_request(place.branch) or place.branch in said
+    ]
+    ids = (ColumnId.of(text) for name in _ASKED for text in query.getlist(name))
+    asked = list(dict.fromkeys(one.version for one in ids if one))[:_MAX_ASKED]
+    measured = newest_versions(project, places, asked=asked, words=_words(query, places))
+    columns = columns_at(measured)
+    shown = Counter(map(PlaceNames.of, columns))
+    versions = {
+        place: one.versions if one.versions > one.most else shown[place]
+        for one in places
+        if (place := _place(one)) in shown
+    }
+    return Available(columns, versions)
+
+
+def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfVersions, list[str]]:
+    """Return the words that versions of each place must have in their names; the place has the others."""
+    text = " ".join(query.get(name, "")[:MAX_SEARCH_LENGTH] for name in _SEARCHED)
+    words = text.replace("\0", " ").casefold().split()
+    if not words:
+        return {}
+    return {place: [word for word in words if word not in str(_place(place)).casefold()] for place in places}
+
+
+def _place(place: PlaceOfVersions) -> PlaceNames:
+    return PlaceNames(
+        place.product, place.build, place.branch, place.hardware, place.configuration, place.counterpart
+    )
 
 
 @dataclass(frozen=True)
@@ -48,18 +110,18 @@ class ChosenColumns:
 
 
 def read_columns(
-    query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = DEFAULT_COLUMNS
+    query: ViewQuery, available: Sequence[Column], project: Project, *, at_first: int = DEFAULT_COLUMNS
 ) -> ChosenColumns:
-    """Return the columns that ``v`` and ``base`` choose, the newest versions where they choose none."""
-    asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
+    """Return the columns that an address chooses, the newest versions where it chooses none."""
+    asked = list(dict.fromkeys(filter(None, [*query.versions, query.base])))
     if not asked:
         chosen = default_columns(newest_columns(asked_place(query, available), project), at_first)
         return ChosenColumns(chosen=tuple(chosen), base=chosen[0])
     meant = {text: meant_by(text, available) for text in asked}
     wanted = {
-        columns[0].key for text, columns in meant.items() if len(columns) == 1 and text in query.getlist("v")
+        columns[0].key for text, columns in meant.items() if len(columns) == 1 and text in query.versions
     }
-    base = meant.get(query.get("base", ""), [])
+    base = meant.get(query.base, [])
     # Without any other choice the base stands alone.
     if not wanted and len(base) == 1:
         wanted = {base[0].key}
@@ -74,13 +136,11 @@ def read_columns(
     )
 
 
-def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Column]:
+def asked_place(query: ViewQuery, available: Sequence[Column]) -> Sequence[Column]:
     """Return the columns at the place that an address names, as far as there are any."""
-    for name in PLACE:
-        asked = {"" if text in EMPTY else text for text in query.getlist(name) if text}
-        if asked:
-            found = [column for column in available if _part_of_place(column, name) in asked]
-            available = found or available
+    for name, texts in query.place.items():
+        found = [column for column in available if to_text(_part_of_place(column, name)) in texts]
+        available = found or available
     return available
 
 
@@ -90,81 +150,20 @@ def _part_of_place(column: Column, name: str) -> str:
     return str(getattr(PlaceNames.of(column), name))
 
 
-def place_checks(query: QueryDict, available: Sequence[Column]) -> list[FilterChip]:
+def place_checks(query: ViewQuery, available: Sequence[Column]) -> list[FilterChip]:
     """Return chips that check the place that an address names."""
     return [
-        replace(
-            unseen(name, sorted({_part_of_place(column, name) or "none" for column in available})), also=EMPTY
-        )
-        for name in PLACE
-        if query.get(name)
+        unseen(name, sorted({to_text(_part_of_place(column, name)) for column in available}))
+        for name in query.place
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Selection:
-    """The selection of a page under Compare; what is empty was not chosen. Workloads are ids or names."""
-
-    metrics: Sequence[str] = ()
-    workloads: Sequence[str] = ()
-    threads: Sequence[int | None] = ()
-
-    @property
-    def versions(self) -> Mapping[str, str | Sequence[str]]:
-        """Return query parameters: the versions and the reference, or what stands in their place."""
-        raise NotImplementedError
-
-    @property
-    def kept(self) -> list[tuple[str, str]]:
-        """Return query parameters: the choices that no filter says."""
-        return []
-
-    def address(self, path: str, **changes: str | Sequence[str]) -> str:
-        """Return the address of this selection with some parameters changed; empty ones are left out."""
-        parameters = {
-            **self.versions,
-            "metric": self.metrics,
-            "workload": self.workloads,
-            "threads": threads_texts(self.threads),
-            **dict(self.kept),
-            **changes,
-        }
-        lists = [(name, [value] if isinstance(value, str) else value) for name, value in parameters.items()]
-        return f"{path}?{urlencode([(name, text) for name, texts in lists for text in texts if text])}"
-
-
-def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str]:
+def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> tuple[str, ...]:
     """Return ids for what an address says: ids, or the names that other pages use."""
     ids = {name: str(pk) for pk, name in workloads.items()}
     ids |= {pk: pk for pk in ids.values()}
-    return list(dict.fromkeys(ids.get(text, text) for text in texts))
-
-
-def read_measured(query: QueryDict) -> dict[str, Any]:
-    """Read the metrics, workloads and threads of a selection."""
-    return {
-        "metrics": list(dict.fromkeys(query.getlist("metric"))),
-        "workloads": list(dict.fromkeys(query.getlist("workload"))),
-        "threads": read_threads(query),
-    }
+    return tuple(dict.fromkeys(ids.get(text, text) for text in texts))
 
 
 def is_log(scale: str) -> bool | None:
     return {"log": True, "linear": False}.get(scale)
-
-
-def threads_texts(threads: Iterable[int | None]) -> list[str]:
-    return [UNSAID_THREADS if count is None else str(count) for count in threads]
-
-
-def one_known(query: QueryDict, name: str, known: Sequence[str]) -> str:
-    """Return the value of a parameter if it is known, else nothing."""
-    text = query.get(name, "")
-    return text if text in known else ""
-
-
-def read_threads(query: QueryDict) -> list[int | None]:
-    """Return the thread counts in order, None last; anything else is left out."""
-    texts = query.getlist("threads")
-    counts = sorted({count for text in texts if (count := whole_number(text)) is not None})
-    return [*counts, None] if UNSAID_THREADS in texts else [*counts]

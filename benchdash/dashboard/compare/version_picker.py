@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.dashboard.compare.selection import DEFAULT_COLUMNS
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
+from benchdash.dashboard.compare.selection import DEFAULT_COLUMNS, MAX_SEARCH_LENGTH, Available
 from benchdash.regressions.comparison.columns import Column, short_commit, short_id
 from benchdash.regressions.comparison.default_columns import PlaceNames
 from benchdash.results.models import UNKNOWN_VERSION

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from django.http import QueryDict
 from django.urls import reverse
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
-from benchdash.dashboard.shell import selection
+from benchdash.addresses import QUERIES, ColumnId, PairQuery, ViewQuery
 from benchdash.regressions.comparison.columns import id_at
 from benchdash.results.models import Run, Series
 from benchdash.results.points import Point
@@ -126,10 +125,10 @@ class Navigation:
     upload: Link | None = None
 
 
-def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict | None = None) -> Navigation:
+def navigation(project: Project, viewer: Viewer, current: str, query: ViewQuery | None = None) -> Navigation:
     """Return the links to the pages of a project; ``current`` is the URL name of the page being shown.
 
-    Those to pages that share the selection of its address (``query``) take it along. Who may see relative
+    Those to pages that share the selection of the page (``query``) take it along. Who may see relative
     figures only is led to the page that has them.
     """
     if not viewer.may_see_absolute(project):
@@ -143,7 +142,7 @@ def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict 
     )
 
 
-def tabs(project: Project, viewer: Viewer, current: str, query: QueryDict) -> Sequence[Link]:
+def tabs(project: Project, viewer: Viewer, current: str, query: ViewQuery | None = None) -> Sequence[Link]:
     """Return the pages of the destination of the current one; empty where it is alone.
 
     Links to pages that show the same things in another way take the selection of the current page along.
@@ -175,7 +174,7 @@ def _visible(group: _Group, project: Project, viewer: Viewer) -> list[_Entry]:
 
 
 def _destinations(
-    groups: Sequence[_Group], project: Project, viewer: Viewer, current: str, query: QueryDict | None = None
+    groups: Sequence[_Group], project: Project, viewer: Viewer, current: str, query: ViewQuery | None = None
 ) -> list[Link]:
     """Link each group that has a page for the viewer; one with a single page is called as that page."""
     links = []
@@ -187,11 +186,11 @@ def _destinations(
     return links
 
 
-def _link(entry: _Entry, project: Project, current: str, query: QueryDict | None) -> Link:
-    url = page_url(entry.name, project)
-    if query is not None and {current, entry.name} <= selection.PAGES:
-        chosen = selection.selected(query, here=current, there=entry.name)
-        url = f"{url}?{chosen}" if chosen else url
+def _link(entry: _Entry, project: Project, current: str, query: ViewQuery | None) -> Link:
+    if query and entry.name in QUERIES:
+        url = query.of_page(QUERIES[entry.name]).url(project)
+    else:
+        url = page_url(entry.name, project)
     return Link(entry.label, url, current == entry.name or current in entry.covers)
 
 
@@ -202,19 +201,9 @@ def page_url(name: str, project: Project, *args: int | str, **query: str) -> str
     return f"{url}?{chosen}" if chosen else url
 
 
-def address_with(path: str, query: QueryDict, **changes: str | Sequence[str]) -> str:
-    """Return an address with some parameters changed; an empty one goes."""
-    changed = query.copy()
-    for name, value in changes.items():
-        changed.setlist(name, [value] if isinstance(value, str) else list(value))
-        if not value:
-            del changed[name]
-    return f"{path}?{changed.urlencode()}"
-
-
 def beside_url(project: Project, *runs: int) -> str:
     """Return the address of two runs side by side, or of one beside the run before it."""
-    return f"{page_url('pair', project)}?{urlencode([('run', run) for run in runs])}"
+    return PairQuery(runs=tuple(map(str, runs))).url(project)
 
 
 def runs_url(project: Project, before: Run, after: Run) -> str:
@@ -230,5 +219,5 @@ def points_url(project: Project, series: Series, before: Point, after: Point) ->
     return _columns_url(project, id_at(before.version.pk, series), id_at(after.version.pk, series))
 
 
-def _columns_url(project: Project, base: str, against: str) -> str:
-    return page_url("pair", project, base=base, against=against)
+def _columns_url(project: Project, base: ColumnId, against: ColumnId) -> str:
+    return PairQuery(base=str(base), against=str(against)).url(project)

@@ -6,8 +6,8 @@ from typing import Any, Final
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
+from benchdash.addresses import whole_number
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.selection import whole_number
 
 # To count a million rows takes longer than all the rest of a page.
 MAX_COUNTED: Final = 10_000

@@ -24,7 +24,7 @@ from benchdash.accounts.access import (
 )
 from benchdash.accounts.models import Project, Scope
 from benchdash.alerts.models import Alert
-from benchdash.dashboard.shell.unknown_values import unknown_of_chips
+from benchdash.dashboard.shell.filters import unknown_of_chips
 
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)

@@ -1,9 +1,11 @@
 """Switches between ways to draw: all of a page are in its menu "Display"."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from benchdash.accounts.models import Project
+from benchdash.addresses import ViewQuery
 from benchdash.dashboard.shell.filters import FilterChip, unseen
 from benchdash.dashboard.shell.navigation import Link
 
@@ -27,12 +29,6 @@ class Switch:
         return next((link.label for link in self.links if link.is_current), "")
 
     @property
-    def value(self) -> str:
-        return next(
-            (value for value, link in zip(self.values, self.links, strict=True) if link.is_current), ""
-        )
-
-    @property
     def check(self) -> FilterChip:
         """A chip that checks what an address says of it."""
         return unseen(self.name, [value for value in self.values if value], shown=self.chosen)
@@ -42,17 +38,19 @@ def switch(
     label: str,
     name: str,
     options: Iterable[tuple[str, str]],
-    chosen: str,
-    address: Callable[..., str],
+    query: ViewQuery,
+    project: Project,
     *,
+    chosen: str | None = None,
     is_set: bool | None = None,
 ) -> Switch:
-    """Return a switch between values of the parameter ``name``; ``address`` takes one of them.
+    """Return a switch between values of a field of the query.
 
-    The first option is how a page is drawn by itself, unless ``is_set`` says whether a person chose.
+    ``chosen`` is how the page is drawn where the field alone does not tell. The first option is how it is
+    drawn by itself, unless ``is_set`` says whether a person chose.
     """
-    known = list(options)
-    links = [Link(words, address(**{name: value}), value == chosen) for value, words in known]
+    known, chosen = list(options), getattr(query, name) if chosen is None else chosen
+    links = [Link(words, query.url(project, **{name: value}), value == chosen) for value, words in known]
     values = [value for value, _ in known]
     return Switch(label, links, name, values, chosen != values[0] if is_set is None else is_set)
 

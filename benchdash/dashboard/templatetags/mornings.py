@@ -1,11 +1,10 @@
 """The rows of a morning in templates: ``{% load mornings %}``."""
 
 from django import template
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.http import urlencode
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import history_of
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.rows import Standing
@@ -77,6 +76,4 @@ def of_level(row: Standing) -> str:
 @register.simple_tag
 def history_url(project: Project, row: Standing) -> str:
     """Return the address of the history of a row."""
-    url = reverse("dashboard:history", args=[project.slug])
-    series = [("series", each.series_id) for each in row.each_threads]
-    return f"{url}?{urlencode(series)}"
+    return history_of(*(each.series_id for each in row.each_threads)).url(project)

@@ -10,6 +10,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from benchdash.accounts.access import NOBODY, viewer_of
+from benchdash.accounts.models import Project
+from benchdash.addresses import QUERIES, ViewQuery, history_of
 from benchdash.charts.figure import Figure
 from benchdash.charts.plotly import plotly
 from benchdash.dashboard.shell.chapters import EXPLAINED_AT
@@ -67,10 +69,10 @@ def unsaid_direction(context: RequestContext, metric: str, direction: str) -> st
     )
 
 
-def _selection(context: RequestContext) -> QueryDict:
-    """Return what the address selects, unless the page says it in other words."""
-    request = context.get("request")
-    return context.get("selection") or (request.GET if request else QueryDict())
+def _selection(context: RequestContext) -> ViewQuery | None:
+    """Return the selection of the page, in its own words or as its address says; None where it has none."""
+    request, query = context.get("request"), QUERIES.get(_current(context.get("request")))
+    return context.get("selection") or (query.of(request.GET) if query and request else None)
 
 
 @register.simple_tag(takes_context=True)
@@ -125,6 +127,12 @@ def chart(
         "project": context.get("project"),
         "at": context.get("at") or "",
     }
+
+
+@register.simple_tag
+def series_url(project: Project, series: int) -> str:
+    """Return the address of the history of a series."""
+    return history_of(series).url(project)
 
 
 @register.simple_tag

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from django.db.models import Count, F, Q, QuerySet
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import ColumnId
 from benchdash.regressions.comparison.cells import ColumnKey, threads_in, workloads_named
 from benchdash.results.branches import branch_called
 from benchdash.results.controls import is_control
@@ -61,6 +62,19 @@ class Selector:
     hardware: str | None = None
     configuration: str | None = None
     counterpart: str | None = None
+    hardware_id: int | None = None
+    configuration_id: int | None = None
+
+    @classmethod
+    def of_id(cls, column: ColumnId) -> "Selector":
+        version, hardware, configuration, branch, counterpart = column
+        return cls(
+            id=version,
+            branch=branch,
+            counterpart=counterpart,
+            hardware_id=hardware,
+            configuration_id=configuration,
+        )
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in self.given.items()) or "(empty)"
@@ -77,6 +91,8 @@ class Selector:
             "build": "version__build",
             "commit": "version__commit__startswith",
             "counterpart": "counterpart",
+            "hardware_id": "hardware",
+            "configuration_id": "configuration",
         }
         named = {"product": "version__product", "hardware": "hardware", "configuration": "configuration"}
         found = Q()
@@ -93,8 +109,9 @@ class Selector:
         return found
 
     def completed_by(self, filters: Mapping[str, str]) -> "Selector":
-        """Take the rest from a query's filters of the same names. An id says product to commit already."""
+        """Take the rest from a query's filters of the same names. An id says all of its thing already."""
         taken = self.given.keys() | (_OF_VERSION if self.id is not None else set())
+        taken |= {name for name in ("hardware", "configuration") if f"{name}_id" in taken}
         missing = asdict(self).keys() - taken
         added: dict[str, Any] = {name: value for name, value in filters.items() if name in missing}
         return replace(self, **added)
@@ -315,15 +332,11 @@ def _order(column: Column) -> tuple[Any, ...]:
 
 def short_id(column: Column) -> str:
     """Return the id of a column in addresses."""
-    return id_at(column.version.pk, column)
+    return str(id_at(column.version.pk, column))
 
 
-def id_at(version: int, place: Column | Run | Series) -> str:
-    """``12.3.1``: version, hardware, configuration; ``~branch`` and ``~counterpart`` where it has them."""
-    text = f"{version}.{place.hardware_id}.{place.configuration_id}"
-    if place.branch or place.counterpart:
-        text += f"~{place.branch}"
-    return f"{text}~{place.counterpart}" if place.counterpart else text
+def id_at(version: int, place: Column | Run | Series) -> ColumnId:
+    return ColumnId(version, place.hardware_id, place.configuration_id, place.branch, place.counterpart)
 
 
 def names(columns: Sequence[Column]) -> list[str]:

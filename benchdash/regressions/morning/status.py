@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import from_text
 from benchdash.regressions.headlines import is_for_the_worse
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.morning.missing import missing_of
@@ -22,9 +23,6 @@ from benchdash.results.queries import find_runs, find_series, ids_called
 from benchdash.results.wording import counted
 
 Tone = Literal["good", "bad", "doubtful"]
-
-RELEASES: Final = "none"
-"""Stands in addresses for no branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def status_of(project: Project, part: ProjectPart, *, now: datetime | None = Non
 
 def series_of(project: Project, part: ProjectPart) -> QuerySet[Series]:
     """Return the series of a part. Raises UnknownPartError for a name that none of them has."""
-    branch = {"": None, RELEASES: ""}.get(part.branch, part.branch)
+    branch = from_text(part.branch) if part.branch else None
     found = find_series(project, product=part.product or None, branch=branch)
     for name, value in (("product", part.product), ("branch", part.branch)):
         if value and not found.exists():
@@ -160,9 +158,7 @@ def _open_or_lost(
 
 def _newest(project: Project, part: ProjectPart, *, now: datetime) -> datetime | None:
     filters = {"product": part.product, "hardware": part.hardware, "branch": part.branch}
-    given: dict[str, str | int | None] = {
-        name: "" if value == RELEASES else value for name, value in filters.items() if value
-    }
+    given: dict[str, str | int | None] = {name: from_text(value) for name, value in filters.items() if value}
     runs = find_runs(project, excluded=False, **given).filter(started_at__lte=now)
     if part.metric:
         runs = runs.filter(measurements__series__metric=part.metric)

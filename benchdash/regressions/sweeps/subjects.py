@@ -1,6 +1,5 @@
 """The subjects of sweeps: the versions of a project, those first in which most was varied."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -8,11 +7,9 @@ from typing import Any, Final
 from django.db import connection
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import ColumnId
 from benchdash.regressions.sweeps.conditions import CONFIGURATION, Factor, Kind
 from benchdash.results.points import MeasuredVersion, measured_versions
-
-# The range of ids in PostgreSQL.
-_ID: Final = re.compile("[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +23,7 @@ class Subject:
 
     @property
     def id(self) -> str:
-        return subject_id(self.version.pk, self.branch, self.counterpart)
-
-
-def subject_id(version: int, branch: str, counterpart: str) -> str:
-    """Return ``12``, or ``12~branch~counterpart``."""
-    return "~".join([str(version), branch, counterpart]).rstrip("~")
+        return str(ColumnId(self.version.pk, branch=self.branch, counterpart=self.counterpart))
 
 
 def subjects(project: Project, *, setting: str = "", most: int | None = None) -> list[Subject]:
@@ -47,10 +39,10 @@ def subjects(project: Project, *, setting: str = "", most: int | None = None) ->
 
 def find_subject(project: Project, identity: str) -> Subject | None:
     """Find a subject by its id; None where no run of it counts. Two statements."""
-    version = identity.partition("~")[0]
-    if not _ID.fullmatch(version):
+    wanted = ColumnId.of(identity)
+    if wanted is None:
         return None
-    found = _found(_OF_VERSION, {"project": project.pk, "version": int(version)})
+    found = _found(_OF_VERSION, {"project": project.pk, "version": wanted.version})
     return next((one for one in found if one.id == identity), None)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.compare.selection import meant_by
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.comparison.default_columns import PlaceNames
 from tests.builders import make_project, make_record, make_runs

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.selection import MAX_COLUMNS, read_columns
+from benchdash.addresses import MatrixQuery
+from benchdash.dashboard.compare.selection import MAX_COLUMNS, available_columns, read_columns
 from benchdash.dashboard.compare.version_picker import version_picker
-from benchdash.dashboard.compare.versions import available_columns
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from tests.builders import START, make_project, make_record, make_runs
 
@@ -24,7 +24,7 @@ def measure(project, *versions, **fields):
 
 
 def chosen(project, query=""):
-    return read_columns(QueryDict(query), columns_of(project, Selector()), project)
+    return read_columns(MatrixQuery.of(query), columns_of(project, Selector()), project)
 
 
 def versions(columns):

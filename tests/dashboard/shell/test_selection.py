@@ -4,18 +4,17 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.http import QueryDict
 
 from benchdash.accounts.access import NOBODY
+from benchdash.addresses import QUERIES
 from benchdash.dashboard.shell.navigation import navigation, tabs
-from benchdash.dashboard.shell.selection import PAGES, selected
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.models import Series, Workload
 from tests.builders import make_project, make_record, make_runs
 
 
 def going(address, here, there):
-    return selected(QueryDict(address), here=here, there=there)
+    return str(QUERIES[here].of(address).of_page(QUERIES[there]))
 
 
 @pytest.mark.parametrize("there", ["matrix", "overview", "history", "sweep"])
@@ -60,17 +59,17 @@ def test_a_reference_that_is_no_version_is_left_behind():
 @pytest.mark.django_db
 def test_tabs_carry_the_choice_and_nothing_without_one():
     project = make_project("nightly")
-    shown = tabs(project, NOBODY, "pair", QueryDict("v=4&base=4&page=2"))
+    shown = tabs(project, NOBODY, "pair", QUERIES["pair"].of("v=4&base=4&page=2"))
     assert [link.label for link in shown] == ["Matrix", "Two sides", "Sweep"]
     assert shown[0].url == "/p/nightly/compare/matrix/?v=4&base=4"
-    assert tabs(project, NOBODY, "pair", QueryDict(""))[0].url == "/p/nightly/compare/matrix/"
-    assert tabs(project, NOBODY, "history", QueryDict("v=4")) == []
+    assert tabs(project, NOBODY, "pair", QUERIES["pair"]())[0].url == "/p/nightly/compare/matrix/"
+    assert tabs(project, NOBODY, "history", QUERIES["history"].of("v=4")) == []
 
 
 @pytest.mark.django_db
 def test_the_bar_carries_the_choice_to_pages_that_share_it():
     project = make_project("nightly")
-    bar = navigation(project, NOBODY, "matrix", QueryDict("v=4&base=4"))
+    bar = navigation(project, NOBODY, "matrix", QUERIES["matrix"].of("v=4&base=4"))
     assert [link.url.partition("?")[2] for link in bar.main] == [
         "v=4&base=4",
         "v=4&base=4",
@@ -78,7 +77,7 @@ def test_the_bar_carries_the_choice_to_pages_that_share_it():
         "",
         "",
     ]
-    bar = navigation(project, NOBODY, "runs", QueryDict("hardware=bench-03"))
+    bar = navigation(project, NOBODY, "runs")
     assert not any("?" in link.url for link in bar.main)
 
 
@@ -113,7 +112,7 @@ def links(answer):
         name = {"": "overview", "settings": "sweep"}
         last = split.path.removeprefix("/p/walk/").strip("/").rpartition("/")[2]
         found[name.get(last, last)] = split
-    return {name: found[name] for name in PAGES if name in found}
+    return {name: found[name] for name in QUERIES if name in found}
 
 
 def test_a_selection_is_kept_on_every_page_and_in_every_link(client, project):
@@ -130,7 +129,7 @@ def test_a_selection_is_kept_on_every_page_and_in_every_link(client, project):
     }
     query = "&".join(f"{name}={value}" for name, values in selection.items() for value in values)
     to_visit = links(client.get(f"/p/walk/compare/matrix/?{query}"))
-    assert to_visit.keys() == PAGES
+    assert to_visit.keys() == QUERIES.keys()
     for name, url in to_visit.items():
         page = client.get(f"{url.path}?{url.query}")
         for there, link in links(page).items():

@@ -3,8 +3,14 @@
 import pytest
 from django.http import QueryDict
 
-from benchdash.dashboard.shell.filters import one_of, some_of, some_of_names, unseen
-from benchdash.dashboard.shell.unknown_values import unknown_of_chips, unknown_value
+from benchdash.dashboard.shell.filters import (
+    one_of,
+    some_of,
+    some_of_names,
+    unknown_of_chips,
+    unknown_value,
+    unseen,
+)
 from tests.builders import make_project, make_run
 from tests.dashboard.page_text import text_of
 

@@ -6,6 +6,7 @@ from typing import Final
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
+from benchdash.addresses import texts_of
 from benchdash.charts.colours import colours
 from benchdash.charts.png import fitting, text_width
 from benchdash.charts.svg import in_xml
@@ -44,7 +45,7 @@ class Badge:
 def badge_of(page: ProjectPage, query: QueryDict) -> Badge:
     """Return the badge that an address asks for. What it asks for and is not there is said on it."""
     kind = query.get("kind") or STATUS
-    asked = {name: query.get(name, "").replace("\0", "")[:_MAX_NAME] for name in (*PARAMETERS, BASE)}
+    asked = {name: "".join(texts_of(query, name)[-1:])[:_MAX_NAME] for name in (*PARAMETERS, BASE)}
     part = ProjectPart(**{name: asked[name] for name in PARAMETERS})
     if kind not in KINDS:
         return Badge(f"no kind {kind}")

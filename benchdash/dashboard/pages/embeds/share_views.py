@@ -113,14 +113,14 @@ def _shared_badge(page: ProjectPage, query: str) -> Handout:
 def _shared_chart(request: HttpRequest, page: ProjectPage, name: str, signed: str) -> Handout:
     """Return the chart of the address, with all that it leaves to the page fixed as it is now."""
     slug = page.project.slug
-    query = signed or fixed_query(request, page, name, query_of_page(request.GET))
+    query = signed or fixed_query(request, page, name, query_of_page(name, request.GET))
     try:
-        title = shown_chart(request, page, name, query_of_page(QueryDict(query))).title
+        title = shown_chart(request, page, name, query_of_page(name, query)).title
     except NothingToShow as refusal:
         return Handout(name, refusal.sentence, query, "", [])
     svg, png = (f"{absolute(f'dashboard:embed_{kind}', slug, name)}?{query}" for kind in ("svg", "png"))
     frame = f"{absolute('dashboard:embed', slug, name)}?{query}"
-    own = f"{absolute(f'dashboard:{name}', slug)}?{query_of_page(QueryDict(query))}"
+    own = f"{absolute(f'dashboard:{name}', slug)}?{query_of_page(name, query)}"
     words = {"title": title, "url": own, "frame": frame, "width": WIDTHS[1], "height": HEIGHTS[1]}
     return Handout(
         name=name,

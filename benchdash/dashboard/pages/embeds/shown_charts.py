@@ -10,15 +10,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 
-from benchdash.accounts.signed_links import ENDS, UNSIGNED
+from benchdash.addresses import HistoryQuery, RowsQuery, ViewQuery
 from benchdash.charts.figure import Figure
 from benchdash.dashboard.pages.embeds.visitors import NothingToShow
 from benchdash.dashboard.shell.contents import content_of, request_of
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage
-
-# How a chart is embedded, and which of several stands on a page.
-_NOT_OF_PAGE: Final = frozenset({*UNSIGNED, ENDS, "chart", "charts", "page", "format"})
 
 
 def _first_of_history(context: Mapping[str, Any]) -> Any:
@@ -32,6 +29,7 @@ def _first_of_compare(context: Mapping[str, Any]) -> Any:
 
 CHARTS: Final = {"history": _first_of_history, "compare": _first_of_compare}
 """By the name of a page, which chart of its context is embedded."""
+_QUERIES: Final[Mapping[str, type[ViewQuery]]] = {"history": HistoryQuery, "compare": RowsQuery}
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,6 @@ def shown_chart(request: HttpRequest, page: ProjectPage, name: str, query: str) 
     return ShownChart(chart.title, chart.figure, url, notes)
 
 
-def query_of_page(query: QueryDict) -> str:
-    """Leave out of a query what is of the embedding and not of the page."""
-    kept = query.copy()
-    for name in _NOT_OF_PAGE:
-        kept.pop(name, None)
-    return kept.urlencode()
+def query_of_page(name: str, query: QueryDict | str) -> str:
+    """Leave out of a query what is of the embedding, and which of several charts stands on the page."""
+    return str(_QUERIES[name].of(query).without("charts"))

@@ -16,6 +16,7 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import http_date
 from django.views.decorators.http import require_safe
 
+from benchdash.addresses import whole_number
 from benchdash.charts.colours import Theme
 from benchdash.charts.drawing import PictureOptions, note_of, picture_of
 from benchdash.charts.plotly import plotly
@@ -27,7 +28,6 @@ from benchdash.dashboard.pages.embeds.shown_charts import CHARTS, query_of_page,
 from benchdash.dashboard.pages.embeds.visitors import NothingToShow, embedded_page
 from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.project_page import ProjectPage
-from benchdash.dashboard.shell.selection import whole_number
 from benchdash.throttling import PictureThrottle, place_of
 
 FRESH_S: Final = 300
@@ -63,7 +63,7 @@ def chart(request: HttpRequest, slug: str, chart: str) -> HttpResponse:
     status = 200
     try:
         page = _page_of(request, slug, chart)
-        shown = shown_chart(request, page, chart, query_of_page(request.GET))
+        shown = shown_chart(request, page, chart, query_of_page(chart, request.GET))
         json = figure_json(plotly(shown.figure, with_links=False))
         context |= {"shown": shown, "json": json, "project": page.project}
     except NothingToShow as refusal:
@@ -101,7 +101,7 @@ def _picture(request: HttpRequest, slug: str, chart: str) -> tuple[Drawing, int]
     options = _options(request)
     try:
         page = _page_of(request, slug, chart)
-        shown = shown_chart(request, page, chart, query_of_page(request.GET))
+        shown = shown_chart(request, page, chart, query_of_page(chart, request.GET))
     except NothingToShow as refusal:
         return note_of(refusal.sentence, options), refusal.status
     name, host = page.project.name, urlsplit(settings.SITE_URL).netloc

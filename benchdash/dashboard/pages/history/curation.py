@@ -2,22 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
-from django.utils.dateparse import parse_datetime
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
+from benchdash.addresses import history_of, moment, texts_of
 from benchdash.dashboard.shell import series_words
-from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.numbers import counted
 from benchdash.dashboard.shell.project_page import (
     ProjectPage,
@@ -81,11 +79,11 @@ def curate(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Show the runs of a stretch of a history, and do with them what the form says."""
     page.require(Scope.TRIAGE)
     stretch = _stretch(request, page)
+    history_url = history_of(*(one.pk for one in stretch.series)).url(page.project)
     if request.method == "POST":
         try:
             messages.success(request, _do(request, page, stretch))
-            query = urlencode([("series", one.pk) for one in stretch.series])
-            return redirect(f"{page_url('history', page.project)}?{query}")
+            return redirect(history_url)
         except (CorrectionError, ValidationError) as error:
             said = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
             messages.error(request, f"Nothing was changed: {said}.")
@@ -103,8 +101,7 @@ def curate(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "hardware": {one.hardware_id: one.hardware for one in stretch.series}.values(),
         "products": {one.product_id: one.product for one in stretch.series}.values(),
         "annotations": annotations_of(stretch.series),
-        "history_url": f"{page_url('history', page.project)}?"
-        + urlencode([("series", one.pk) for one in stretch.series]),
+        "history_url": history_url,
     }
     status = 422 if request.method == "POST" else 200
     return page.render(request, "dashboard/curate.html", context, status=status)
@@ -112,21 +109,12 @@ def curate(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _stretch(request: HttpRequest, page: ProjectPage) -> Stretch:
     """Return what the address names. Raises NotVisible where there is none of its series."""
-    ids = ids_in(request.GET.getlist("series"))[:_MAX_SERIES]
+    ids = ids_in(texts_of(request.GET, "series"))[:_MAX_SERIES]
     known = Series.objects.filter(project=page.project, pk__in=ids)
     series = list(known.select_related("product", "hardware", "configuration", "workload").order_by("pk"))
     if not series:
         raise NotVisible("none of these series is here")
-    return Stretch(series, *(_time(request.GET.get(name, "")) for name in ("since", "until")))
-
-
-def _time(text: str) -> datetime | None:
-    """Read a time; without an offset it is UTC. What is none says nothing."""
-    try:
-        time = parse_datetime(text)
-    except ValueError:
-        return None
-    return time if time is None or time.tzinfo else time.replace(tzinfo=UTC)
+    return Stretch(series, *(moment(request.GET.get(name, "")) for name in ("since", "until")))
 
 
 def _do(request: HttpRequest, page: ProjectPage, stretch: Stretch) -> str:
@@ -142,14 +130,14 @@ def _do(request: HttpRequest, page: ProjectPage, stretch: Stretch) -> str:
             effect = restore_runs(page.project, runs, by=page.viewer, reason=reason)
             return f"{_runs(effect.runs)} restored. The series are looked at again."
         case "annotate":
-            at = _time(request.POST.get("at", ""))
+            at = moment(request.POST.get("at", ""))
             if at is None:
                 raise ValidationError({"at": "say when it happened"})
             wide = request.POST.get("of", "")
             annotate(
                 page.project,
                 at=at,
-                until=_time(request.POST.get("until", "")),
+                until=moment(request.POST.get("until", "")),
                 text=request.POST.get("text", "").replace("\0", ""),
                 hardware=next(
                     (one.hardware for one in stretch.series if wide == f"hardware-{one.hardware_id}"), None

@@ -9,13 +9,11 @@ from operator import attrgetter
 from typing import Any, Final
 
 from django.db.models import Count, F, Q
-from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.shell.filters import FilterChip, some_of
+from benchdash.addresses import NOTHING, ColumnId, HistoryQuery, to_text
+from benchdash.dashboard.shell.filters import FilterChip, some_of, unknown_value
 from benchdash.dashboard.shell.numbers import short_metric_name
-from benchdash.dashboard.shell.selection import EMPTY, PLACE
-from benchdash.dashboard.shell.unknown_values import unknown_value
 from benchdash.database.ids import ids_in
 from benchdash.results import catalogue
 from benchdash.results.branches import branch_called
@@ -27,13 +25,9 @@ from benchdash.results.queries import find_series
 from benchdash.results.versions import parse_version
 from benchdash.results.wording import COUNTERPART
 
-# Stands in addresses for what nobody said: no branch (a release), no build, no thread count.
-NONE: Final = "none"
 METRIC: Final = "metric"
 # Asks for all places, where an address without any choice would get what was measured last.
 _ANY_PLACE: Final = ("place", "any")
-# More series than this are not named one by one in an address.
-_MAX_IDS: Final = 200
 _MAX_COUNT: Final = 2**31 - 1
 _MAX_PULL_REQUESTS: Final = 6
 _NUMBER: Final = re.compile(r"([0-9]+)")
@@ -96,53 +90,52 @@ class SeriesChoice:
     kept: Sequence[tuple[str, str]]
     has_any: bool
     relaxations: Sequence[Relaxation] = ()
-    selection: QueryDict | None = None
+    selection: HistoryQuery | None = None
     unknown: Sequence[str] = ()
 
 
-def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
+def choose_series(project: Project, query: HistoryQuery) -> SeriesChoice:
     """Return the series of a project that ``series`` (ids) or the parameters of the facets choose.
 
     An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
     was chosen. A constant number of statements.
     """
-    places, values = _offered(project, _said(query, "branch"))
+    asked = _asked(project, query)
+    places, values = _offered(project, asked.get("branch", ()))
     selection, unknown = None, []
-    texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
-    if not texts:
-        asked = _asked(project, query)
+    if not query.series:
         if requests := _pull_requests_alone(project, asked, values):
             asked = {**asked, "branch": requests}
             places, values = _offered(project, requests)
         unknown = [
             unknown_value(name, text, sorted(values[name], key=_sort_key(_BY_NAME[name])))
-            for name, said in asked.items()
-            for text in sorted({*said} - values[name])
+            for name, texts in asked.items()
+            for text in sorted({*texts} - values[name])
         ]
-        if not asked.keys() & {*PLACE}:
+        if not asked.keys() & {*_OF_PLACE}:
             asked = {**asked, **_places_of_columns(project, query)}
-        if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
+        if not asked and not query.everywhere:
             asked = _newest_place(project, places)
         found = find_series(project).filter(_condition(asked))
-        asked_metrics = _said(query, METRIC)
+        asked_metrics = {*query.metrics}
         measured = _measured(found)
         metrics = asked_metrics or {main_metric(measured)} if measured else asked_metrics
         # Who takes back the last choice means all places.
         kept = [_ANY_PLACE] if len(asked) <= 1 else []
         series = list(found.filter(metric__in=metrics))
     else:
-        series = list(find_series(project).filter(pk__in=set(ids_in(texts))))
-        unknown = [unknown_value("series", text) for text in {*texts} - {str(one.pk) for one in series}]
+        series = list(find_series(project).filter(pk__in=set(ids_in(query.series))))
+        ids = {str(one.pk) for one in series}
+        unknown = [unknown_value("series", text) for text in query.series if text not in ids]
         values_of = {facet.name: attrgetter(facet.of_series.replace("__", ".")) for facet in FACETS}
-        asked = {name: {_text(value(one)) for one in series} for name, value in values_of.items()}
+        asked = {name: {to_text(value(one)) for one in series} for name, value in values_of.items()}
         # A changed chip takes the ids out of the address.
         kept = [("series", "")]
         asked_metrics = metrics = {one.metric for one in series}
         measured = _measured(find_series(project).filter(_condition(asked)))
         if series:
-            selection = QueryDict(mutable=True)
-            for name, said in {**asked, METRIC: metrics}.items():
-                selection.setlist(name, sorted(said))
+            parts: dict[str, Any] = {name: tuple(sorted(texts)) for name, texts in asked.items()}
+            selection = HistoryQuery(workloads=parts.pop("workload"), metrics=tuple(sorted(metrics)), **parts)
     if measured:
         known = in_order(measured)
         unknown += [unknown_value(METRIC, text, known) for text in sorted({*asked_metrics} - measured.keys())]
@@ -167,13 +160,17 @@ def panels(series: Sequence[Series]) -> list[list[Series]]:
     return [list(panel) for _, panel in groupby(series, key=_panel)]
 
 
-def _asked(project: Project, query: QueryDict) -> Asked:
+def _asked(project: Project, query: HistoryQuery) -> Asked:
     """Return the values asked for by facet; a thing is found by its old name too."""
-    asked = {facet.name: _said(query, facet.name) for facet in FACETS}
+    asked = {name: {*texts} for name, texts in query.place.items()}
     # The pages under Compare know workloads by their ids.
-    found = workload_names(project, asked["workload"])
-    asked["workload"] = {found.get(text, text) for text in asked["workload"]}
-    old = {name: asked[name] for name in _WITH_OLD_NAMES if asked[name]}
+    found = workload_names(project, query.workloads)
+    asked |= {
+        "branch": set(map(branch_called, query.branch)),
+        "workload": {found.get(text, text) for text in query.workloads},
+        "threads": {*query.threads},
+    }
+    old = {name: asked[name] for name in _WITH_OLD_NAMES if asked.get(name)}
     if old:
         aliases = Alias.objects.filter(project=project, name__in=set().union(*old.values()), version=None)
         for alias in aliases.select_related(*_WITH_OLD_NAMES):
@@ -189,7 +186,7 @@ def _pull_requests_alone(project: Project, asked: Asked, values: Mapping[str, se
 
     No statement where nothing is missing, or branches are asked for.
     """
-    missing = {name: lacking for name, said in asked.items() if (lacking := {*said} - values[name])}
+    missing = {name: lacking for name, texts in asked.items() if (lacking := {*texts} - values[name])}
     if not missing or "branch" in asked:
         return set()
     fits = [_fits(_BY_NAME[name], lacking) for name, lacking in missing.items()]
@@ -197,33 +194,24 @@ def _pull_requests_alone(project: Project, asked: Asked, values: Mapping[str, se
     return set(found.values_list("branch", flat=True).distinct()[:_MAX_PULL_REQUESTS])
 
 
-def _said(query: QueryDict, name: str) -> set[str]:
-    """Return the values of a parameter; no name holds a NUL, and no database takes one."""
-    texts = [text for text in query.getlist(name) if text and "\0" not in text]
-    return {NONE if text in EMPTY else branch_called(text) if name == "branch" else text for text in texts}
-
-
-def _places_of_columns(project: Project, query: QueryDict) -> Asked:
-    """Return the places of the versions (``v``) that the pages under Compare hold; one statement."""
-    texts = _said(query, "v") | _said(query, "base")
-    ids = [ids_in(text.partition("~")[0].split(".")) for text in texts]
-    columns = [one for one in ids if len(one) == 3]
+def _places_of_columns(project: Project, query: HistoryQuery) -> Asked:
+    """Return the places of the versions that the pages under Compare hold; one statement."""
+    ids = map(ColumnId.of, (*query.versions, query.base))
+    columns = [one for one in ids if one and one.hardware is not None]
     if not columns:
         return {}
-    versions, machines, configurations = zip(*columns, strict=True)
-    surroundings = [[*text.split("~", 2), "", ""] for text in texts]
     series = Series.objects.filter(
         project=project,
-        product__versions__in=versions,
+        product__versions__in={one.version for one in columns},
         build=F("product__versions__build"),
-        branch__in={branch for _, branch, *_ in surroundings},
-        hardware__in=machines,
-        configuration__in=configurations,
-        counterpart__in={counterpart for _, _, counterpart, *_ in surroundings},
+        branch__in={one.branch for one in columns},
+        hardware__in={one.hardware for one in columns},
+        configuration__in={one.configuration for one in columns},
+        counterpart__in={one.counterpart for one in columns},
     )
     facets = [facet for facet in FACETS if facet.name in _PLACE]
     rows = series.order_by().values_list(*(facet.of_series for facet in facets)).distinct()
-    found = [set(map(_text, values)) for values in zip(*rows, strict=True)]
+    found = [set(map(to_text, values)) for values in zip(*rows, strict=True)]
     return {facet.name: values for facet, values in zip(facets, found, strict=True)} if found else {}
 
 
@@ -235,7 +223,7 @@ def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
     asked: dict[str, Collection[str]] = {}
     left = list(places)
     for name in _PLACE:
-        text = _text(getattr(newest, name))
+        text = to_text(getattr(newest, name))
         if len({identity[name] for identity in left}) > 1:
             asked[name] = {text}
             left = [identity for identity in left if identity[name] == text]
@@ -252,9 +240,9 @@ def _fits(facet: Facet, values: Collection[str]) -> Q:
     if facet.name == "threads":
         counts = [int(text) for text in values if text.isascii() and text.isdigit() and len(text) < 11]
         fits = Q(threads__in=[count for count in counts if count <= _MAX_COUNT])
-        return fits | Q(threads=None) if NONE in values else fits
+        return fits | Q(threads=None) if NOTHING in values else fits
     fits = Q(**{f"{facet.of_series}__in": list(values)})
-    return fits | Q(**{facet.of_series: ""}) if NONE in values else fits
+    return fits | Q(**{facet.of_series: ""}) if NOTHING in values else fits
 
 
 _OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
@@ -268,9 +256,9 @@ def _offered(
     What only pull requests have is left out, unless their branches are among ``branches``.
     """
     found = catalogue.offered_series(project, branches)
-    places = [dict(zip(_OF_PLACE, map(_text, place), strict=True)) for place in found.places]
+    places = [dict(zip(_OF_PLACE, map(to_text, place), strict=True)) for place in found.places]
     values = {name: {place[name] for place in places} for name in _OF_PLACE}
-    values |= {"workload": set(map(_text, found.workloads)), "threads": set(map(_text, found.threads))}
+    values |= {"workload": set(map(to_text, found.workloads)), "threads": set(map(to_text, found.threads))}
     return places, values
 
 
@@ -286,7 +274,7 @@ def _relaxations(
     names = [facet.name for facet in FACETS]
     rows = Series.objects.filter(project=project).order_by()
     distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
-    identities = [dict(zip(names, map(_text, row), strict=True)) for row in distinct]
+    identities = [dict(zip(names, map(to_text, row), strict=True)) for row in distinct]
 
     def matches(identity: _Identity, *, but: str) -> bool:
         return all(identity[name] in values for name, values in asked.items() if name != but)
@@ -306,24 +294,20 @@ def _filters(offered: Mapping[str, set[str]], asked: Asked, metric: FilterChip) 
         values = offered[facet.name] | set(chosen)
         if len(values) > 1:
             options = [
-                (text, facet.unsaid or text if text == NONE else text)
+                (text, facet.unsaid or text if text == NOTHING else text)
                 for text in sorted(values, key=_sort_key(facet))
             ]
             chips[facet.name] = some_of(facet.name, facet.label, options, chosen)
     return [chips[name] for name in _CHIPS if name in chips]
 
 
-def _text(value: object) -> str:
-    return NONE if value is None or value == "" else str(value)
-
-
 def _sort_key(facet: Facet) -> Any:
     """Return the key by which values are sorted: empty ones first, counts by number, lines by version."""
     if facet.name == "threads":
-        return lambda text: (text != NONE, int(text) if text.isascii() and text.isdigit() else 0, text)
+        return lambda text: (text != NOTHING, int(text) if text.isascii() and text.isdigit() else 0, text)
     if facet.name == "line":
-        return lambda text: (text != NONE, parse_version(text).sort_key)
-    return lambda text: (text != NONE, _natural(text), text)
+        return lambda text: (text != NOTHING, parse_version(text).sort_key)
+    return lambda text: (text != NOTHING, _natural(text), text)
 
 
 @lru_cache(maxsize=10_000)

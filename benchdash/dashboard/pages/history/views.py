@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, groupby, starmap
-from typing import Any, Final, Literal
-from urllib.parse import urlencode
+from typing import Any, Final
 
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from benchdash.accounts.models import Project, Scope
+from benchdash.addresses import HistoryQuery, PairQuery, whole_number
 from benchdash.charts.figure import Figure, Position
 from benchdash.dashboard.pages.history import curation
 from benchdash.dashboard.pages.history import figure as drawing
@@ -40,9 +40,8 @@ from benchdash.dashboard.pages.history.workloads import (
 )
 from benchdash.dashboard.shell import series_words
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
+from benchdash.dashboard.shell.navigation import page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
-from benchdash.dashboard.shell.selection import whole_number
 from benchdash.dashboard.shell.switches import Switch, switch
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
@@ -59,54 +58,6 @@ _MAX_LISTED: Final = 60
 _MAX_TOLD: Final = 8
 # Lines whose levels are this far apart would flatten each other.
 _FAR_APART: Final = 5
-
-_ALL_SMALL: Final = "small"
-
-Against = Literal["versions", "time"]
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """How the address wants histories drawn; what it does not say is None and decided by what is drawn.
-
-    Of more lines than one chart holds, the workload of a series is drawn large (``opened``: its id), or
-    ``all_small`` ones are drawn beside each other.
-    """
-
-    against: Against = "versions"
-    log: bool | None = None
-    relative: bool | None = None
-    beside_control: bool = False
-    all_small: bool = False
-    opened: int | None = None
-
-    @classmethod
-    def of(cls, query: QueryDict) -> "Wishes":
-        return cls(
-            against="time" if query.get("x") == "time" else "versions",
-            log={"log": True, "linear": False}.get(query.get("scale", "")),
-            relative={"1": True, "0": False}.get(query.get("relative", "")),
-            beside_control=query.get("control") == "1",
-            all_small=query.get("charts") == _ALL_SMALL,
-            opened=whole_number(query.get("open", "")),
-        )
-
-    @property
-    def of_one(self) -> "Wishes":
-        """The same for a page of one chart alone."""
-        return replace(self, all_small=False, opened=None)
-
-    @property
-    def parameters(self) -> dict[str, str]:
-        said = {
-            "x": "time" if self.against == "time" else None,
-            "scale": {True: "log", False: "linear", None: None}[self.log],
-            "relative": {True: "1", False: "0", None: None}[self.relative],
-            "control": "1" if self.beside_control else None,
-            "charts": _ALL_SMALL if self.all_small else None,
-            "open": str(self.opened) if self.opened else None,
-        }
-        return {name: value for name, value in said.items() if value}
 
 
 @dataclass(frozen=True)
@@ -247,19 +198,19 @@ class WorkloadLine:
 
 
 def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    wishes = Wishes.of(request.GET)
-    choice = choose_series(page.project, request.GET)
-    shown = _small_charts if wishes.all_small else _one_of_many
+    query = HistoryQuery.of(request.GET)
+    choice = choose_series(page.project, query)
+    shown = _small_charts if query.charts else _one_of_many
     shown = _charts if _fits_large_charts(choice.series) else shown
-    found = shown(request, page, choice, wishes) if choice.series else _nothing(request, choice)
-    fixed_url = f"{request.path}?{_query(choice.series, found.get('wishes', wishes))}"
+    found = shown(request, page, choice, query) if choice.series else _nothing(page.project, choice, query)
+    fixed = replace(_of_series(choice.series, query), charts=query.charts, open=found.get("open", query.open))
     return {
         "filters": choice.filters,
         "unknown": choice.unknown,
-        "kept": [*choice.kept, *wishes.parameters.items()],
+        "kept": [*choice.kept, *query.without("place").kept(("workload", "threads", "metric"))],
         "choice": choice,
         "selection": choice.selection,
-        "fixed_url": fixed_url if 0 < len(choice.series) <= _MAX_NAMED else "",
+        "fixed_url": fixed.url(page.project) if 0 < len(choice.series) <= _MAX_NAMED else "",
         **found,
     }
 
@@ -272,10 +223,12 @@ def _fits_large_charts(series: Sequence[Series]) -> bool:
     )
 
 
-def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes) -> dict[str, Any]:
-    lines, beside = _read(choice.series, page, wishes)
-    parts = _apart(lines, wishes)
-    return _large_charts(request, page, parts, beside, wishes, several=len(parts) > 1)
+def _charts(
+    request: HttpRequest, page: ProjectPage, choice: SeriesChoice, query: HistoryQuery
+) -> dict[str, Any]:
+    lines, beside = _read(choice.series, page, query)
+    parts = _apart(lines, query)
+    return _large_charts(request, page, parts, beside, query, several=len(parts) > 1)
 
 
 def _large_charts(
@@ -283,19 +236,20 @@ def _large_charts(
     page: ProjectPage,
     parts: Sequence[Sequence[HistoryLine]],
     beside: ControlSwitch | None,
-    wishes: Wishes,
+    query: HistoryQuery,
     *,
     several: bool,
 ) -> dict[str, Any]:
     """Draw a chart of each part; one of ``several`` has its newest groups, and an address of its own."""
-    looks = [_look(part, wishes) for part in parts]
+    looks = [_look(part, query) for part in parts]
     charts = []
     runs = page_url("runs", page.project)
     may_curate = page.may(Scope.TRIAGE)
     for number, (part, look, own) in enumerate(zip(parts, looks, _flags(parts, looks), strict=True), 1):
         series = [line.series for line in part]
         names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
-        alone_url = _series_url("history", page, part, wishes.of_one)
+        alone = _of_series(series, query)
+        alone_url = alone.url(page.project)
         rows = Paginator(rows_of(part, look), _ROWS)
         figure = drawing.history_figure(part, names, look, f"{runs}{{}}/".format, own, with_times=may_curate)
         charts.append(
@@ -309,7 +263,7 @@ def _large_charts(
                 ],
                 rows=rows.get_page(1 if several else request.GET.get("page")),
                 is_relative=look.relative,
-                csv_url=_series_url("history_csv", page, part, wishes.of_one),
+                csv_url=f"{page_url('history_csv', page.project)}?{alone}",
                 alone_url=alone_url,
                 open_url=alone_url if several else "",
                 flags=own,
@@ -322,7 +276,7 @@ def _large_charts(
         "compare_urls": _compare_urls(page, charts),
         "may_curate": may_curate,
         "reasons": dict(excluded.values_list("pk", "excluded_reason")) if page.is_member else {},
-        "switches": _switches(request, looks, wishes, beside),
+        "switches": _switches(page.project, looks, query, beside),
         "beside": beside,
     }
 
@@ -345,7 +299,7 @@ def _flags(parts: Sequence[Sequence[HistoryLine]], looks: Sequence[HistoryLook])
 
 
 def _read(
-    series: Sequence[Series], page: ProjectPage, wishes: Wishes
+    series: Sequence[Series], page: ProjectPage, query: HistoryQuery
 ) -> tuple[list[HistoryLine], ControlSwitch | None]:
     """Read lines as the address wants them, and what a control of theirs does to them; None without one."""
     controls = controls_of(series)
@@ -353,7 +307,7 @@ def _read(
     lines = read_lines(series, margins_of(page.project), beside)
     if not controls:
         return in_used_units(lines), None
-    if not wishes.beside_control:
+    if not query.control:
         return in_used_units(lines), ControlSwitch(is_shown=False)
     lines = in_used_units(beside_controls(lines, controls))
     return lines, ControlSwitch(
@@ -369,15 +323,15 @@ def _pair_url(project: Project, line: HistoryLine) -> str:
     return points_url(project, line.series, *line.points[-2:]) if len(line.points) > 1 else ""
 
 
-def _look(lines: Sequence[HistoryLine], wishes: Wishes) -> HistoryLook:
-    relative = wishes.relative
-    if relative is None:
+def _look(lines: Sequence[HistoryLine], query: HistoryQuery) -> HistoryLook:
+    relative = query.relative == "1"
+    if not query.relative:
         levels = [line.level for line in lines]
         are_far_apart = min(levels) > 0 and max(levels) / min(levels) > _FAR_APART
         relative = _have_a_history(lines) and are_far_apart
     return HistoryLook(
-        axis=versions_axis(lines) if wishes.against == "versions" else None,
-        log=drawing.suits_log(lines) if wishes.log is None else wishes.log,
+        axis=versions_axis(lines) if query.x == "versions" else None,
+        log=query.scale == "log" if query.scale else drawing.suits_log(lines),
         bases=_bases(lines) if relative else None,
     )
 
@@ -396,12 +350,12 @@ def _have_a_history(lines: Iterable[HistoryLine]) -> bool:
     return any(len(line.points) > 1 for line in lines)
 
 
-def _apart(lines: Sequence[HistoryLine], wishes: Wishes) -> list[list[HistoryLine]]:
+def _apart(lines: Sequence[HistoryLine], query: HistoryQuery) -> list[list[HistoryLine]]:
     """Return the lines of each chart: of one metric, and against versions of one product and branch."""
 
     def key(line: HistoryLine) -> tuple[Any, ...]:
         series = line.series
-        versions = (series.product_id, series.branch) if wishes.against == "versions" else ()
+        versions = (series.product_id, series.branch) if query.x == "versions" else ()
         return series.metric, series.unit, *versions
 
     return list(_grouped(lines, key).values())
@@ -423,13 +377,18 @@ def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
         series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
         if row.shift and before.version != row.point.version:
             base, against = (id_at(point.version.pk, series) for point in (before, row.point))
-            query = {"base": base, "against": against, "workload": str(series.workload_id)}
-            urls[row.shift.pk] = page_url("pair", page.project, **query, metric=series.metric)
+            sides = PairQuery(
+                base=str(base),
+                against=str(against),
+                workloads=(str(series.workload_id),),
+                metrics=(series.metric,),
+            )
+            urls[row.shift.pk] = sides.url(page.project)
     return urls
 
 
 def _small_charts(
-    request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes
+    request: HttpRequest, page: ProjectPage, choice: SeriesChoice, query: HistoryQuery
 ) -> dict[str, Any]:
     """Draw a page of small charts on common axes, relative unless the address says otherwise."""
     found = panels(choice.series)
@@ -437,16 +396,16 @@ def _small_charts(
     named = list(zip(found, series_words.panel_names(found), strict=True))
     pages = Paginator(named, SMALL_CHARTS).get_page(request.GET.get("page"))
     shown, names = [panel for panel, _ in pages], [name for _, name in pages]
-    lines, beside = _read([one for panel in shown for one in panel], page, wishes)
+    lines, beside = _read([one for panel in shown for one in panel], page, query)
     of_series = {line.series: line for line in lines}
     panel_lines = [[of_series[series] for series in panel] for panel in shown]
-    relative = _have_a_history(of_series.values()) if wishes.relative is None else wishes.relative
-    looks = _small_looks(panel_lines, wishes, _bases(list(of_series.values())) if relative else None)
+    relative = query.relative == "1" if query.relative else _have_a_history(of_series.values())
+    looks = _small_looks(panel_lines, query, _bases(list(of_series.values())) if relative else None)
     shared = drawing.shared_axes(panel_lines, looks[0])
     charts = []
     for number, (panel, own, look) in enumerate(zip(shown, panel_lines, looks, strict=True), 1):
         figure = drawing.small_figure(own, series_words.names(panel), look, shared)
-        url = _series_url("history", page, own, wishes.of_one)
+        url = _of_series(panel, query).url(page.project)
         note = drawing.clipped_words(own, look, shared)
         charts.append(SmallChart(f"small-{number}", names[number - 1], figure, url, note))
     return {
@@ -456,42 +415,41 @@ def _small_charts(
         "shares_values": shared.y is not None,
         "small_lines": _named_lines(shown, names, of_series),
         "is_relative": relative,
-        "large_url": address_with(request.path, request.GET, charts="", page=""),
-        "switches": _switches(request, looks, wishes, beside),
+        "large_url": query.url(page.project, charts=""),
+        "switches": _switches(page.project, looks, query, beside),
         "beside": beside,
     }
 
 
 def _one_of_many(
-    request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes
+    request: HttpRequest, page: ProjectPage, choice: SeriesChoice, query: HistoryQuery
 ) -> dict[str, Any]:
     """Draw the workload that is opened, or the one that says most, and a row for each of the others."""
     found = panels(choice.series)
     named = dict(zip(map(_key, found), series_words.panel_names(found), strict=True))
-    at = opened_panel(found, wishes.opened)
+    at = opened_panel(found, whole_number(query.open))
     opened = None if at is None else found[at]
     # If there are very many, only those of one page are looked at closely.
     pages = Paginator(most_changed_first(found) if len(found) > SMALL_CHARTS else found, SMALL_CHARTS)
     shown = pages.get_page(request.GET.get("page"))
     of_page = list(shown)
     read = of_page if opened is None or opened in of_page else [*of_page, opened]
-    lines, beside = _read([one for panel in read for one in panel], page, wishes)
+    lines, beside = _read([one for panel in read for one in panel], page, query)
     of_series = {line.series: line for line in lines}
     panel_lines = [[of_series[series] for series in panel] for panel in of_page]
     changes = panel_changes(panel_lines)
     order = in_order(panel_lines, changes)
     drawn = [of_series[series] for series in (of_page[order[0]] if opened is None else opened)]
-    sparks = sparklines(panel_lines, _small_looks(panel_lines, wishes, None))
-    address = partial(address_with, request.path, request.GET)
+    sparks = sparklines(panel_lines, _small_looks(panel_lines, query, None))
     return {
-        **_large_charts(request, page, [drawn], beside, wishes, several=True),
+        **_large_charts(request, page, [drawn], beside, query, several=True),
         "title": series_words.title(choice.series),
-        "wishes": replace(wishes, opened=drawn[0].series.pk),
+        "open": str(drawn[0].series.pk),
         "workloads": [
             WorkloadLine(
                 key=_key(of_page[at]),
                 name=named[_key(of_page[at])],
-                url=address(open=str(_key(of_page[at]))),
+                url=query.url(page.project, open=str(_key(of_page[at]))),
                 lines=panel_lines[at],
                 change=changes[at],
                 spark=sparks[at],
@@ -502,7 +460,7 @@ def _one_of_many(
         "has_changed": any(one.is_sure for one in changes),
         "is_asked_for": opened is not None,
         "pages": shown,
-        "small_url": address(charts=_ALL_SMALL, open="", page=""),
+        "small_url": query.url(page.project, charts="small", open=""),
     }
 
 
@@ -511,7 +469,7 @@ def _key(panel: Sequence[Series]) -> int:
 
 
 def _small_looks(
-    panel_lines: Sequence[Sequence[HistoryLine]], wishes: Wishes, bases: Mapping[Series, float] | None
+    panel_lines: Sequence[Sequence[HistoryLine]], query: HistoryQuery, bases: Mapping[Series, float] | None
 ) -> list[HistoryLook]:
     """Return the look of each panel; those of one product and branch share their versions."""
 
@@ -519,10 +477,10 @@ def _small_looks(
         return line.series.product_id, line.series.branch
 
     axes = {}
-    if wishes.against == "versions":
+    if query.x == "versions":
         together = _grouped(chain.from_iterable(panel_lines), key)
         axes = {one: versions_axis(lines) for one, lines in together.items()}
-    return [HistoryLook(axes.get(key(lines[0])), bool(wishes.log), bases) for lines in panel_lines]
+    return [HistoryLook(axes.get(key(lines[0])), query.scale == "log", bases) for lines in panel_lines]
 
 
 def _named_lines(
@@ -537,18 +495,18 @@ def _named_lines(
     return named
 
 
-def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
-    without = [(one, address_with("", request.GET, page="", **{one.name: ""})) for one in choice.relaxations]
-    return {"without": without, "by_id": "series" in request.GET}
+def _nothing(project: Project, choice: SeriesChoice, query: HistoryQuery) -> dict[str, Any]:
+    without = [(one, query.without(one.name).url(project)) for one in choice.relaxations]
+    return {"without": without, "by_id": bool(query.series)}
 
 
 @project_page
 def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Write every group of the chosen series, oldest first; relative to their controls if so wanted."""
-    wishes = Wishes.of(request.GET)
-    lines, _ = _read(choose_series(page.project, request.GET).series, page, wishes)
-    parts = _apart(lines, wishes)
-    looks = [_look(part, wishes) for part in parts]
+    query = HistoryQuery.of(request.GET)
+    lines, _ = _read(choose_series(page.project, query).series, page, query)
+    parts = _apart(lines, query)
+    looks = [_look(part, query) for part in parts]
     charts = zip(parts, looks, _flags(parts, looks), strict=True)
     return csv_file(f"history-{page.project.slug}", _COLUMNS, chain.from_iterable(starmap(_csv_rows, charts)))
 
@@ -597,34 +555,34 @@ def _csv_row(row: HistoryRow, flag: int | None) -> Sequence[Any]:
 
 
 def _switches(
-    request: HttpRequest, looks: Sequence[HistoryLook], wishes: Wishes, beside: ControlSwitch | None
+    project: Project, looks: Sequence[HistoryLook], query: HistoryQuery, beside: ControlSwitch | None
 ) -> list[Switch]:
     look = looks[0]
-    address = partial(address_with, request.path, request.GET, page="")
     axis = "time" if look.axis is None else "versions"
     scale = "log" if any(one.log for one in looks) else "linear"
     values = "1" if look.relative else "0"
     scales, shown = [("linear", "linear"), ("log", "log")], [("0", "absolute"), ("1", "relative")]
     made = [
-        switch("Values", "relative", shown, values, address, is_set=wishes.relative is not None),
-        switch("Along", "x", [("versions", "versions"), ("time", "time")], axis, address),
-        switch("Axes", "scale", scales, scale, address, is_set=wishes.log is not None),
+        switch("Values", "relative", shown, query, project, chosen=values, is_set=bool(query.relative)),
+        switch("Along", "x", [("versions", "versions"), ("time", "time")], query, project, chosen=axis),
+        switch("Axes", "scale", scales, query, project, chosen=scale, is_set=bool(query.scale)),
     ]
     if beside:
         sides = [("", "as measured"), ("1", "relative to the control")]
-        made.append(switch("Speed of the machine", "control", sides, "1" if beside.is_shown else "", address))
+        shown_beside = "1" if beside.is_shown else ""
+        made.append(switch("Speed of the machine", "control", sides, query, project, chosen=shown_beside))
     return made
 
 
-def _series_url(
-    name: str, page: ProjectPage, lines: Sequence[HistoryLine], wishes: Wishes | None = None
-) -> str:
-    return f"{page_url(name, page.project)}?{_query([line.series for line in lines], wishes)}"
-
-
-def _query(series: Iterable[Series], wishes: Wishes | None) -> str:
-    parameters = {"series": [one.pk for one in series], **(wishes.parameters if wishes else {})}
-    return urlencode(parameters, doseq=True)
+def _of_series(series: Iterable[Series], query: HistoryQuery) -> HistoryQuery:
+    """Return the query of a chart of these series alone, drawn in the same way."""
+    return HistoryQuery(
+        series=tuple(str(one.pk) for one in series),
+        x=query.x,
+        scale=query.scale,
+        relative=query.relative,
+        control=query.control,
+    )
 
 
 urlpatterns = [

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.db.models import Count, Q, QuerySet
-from django.http import QueryDict
 
 from benchdash.accounts.models import Project, User
+from benchdash.addresses import IncidentsQuery, from_text, to_text
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.regressions import queries
 from benchdash.regressions.models import Incident
@@ -22,8 +21,6 @@ LEFT_OUT: Final = "left-out"
 MINE: Final = "mine"
 NOBODY: Final = "nobody"
 _ALWAYS: Final = (OPEN, EVERYTHING)
-# No branch of git can be called so.
-_RELEASES: Final = "~"
 
 _State, _Kind = Incident.State, Incident.Kind
 CURRENT: Final = Q(status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], folded_into=None)
@@ -96,38 +93,38 @@ TABS: Final[Mapping[str, Tab]] = {
 }
 
 
-def chosen_tab(query: QueryDict) -> Tab:
+def chosen_tab(query: IncidentsQuery) -> Tab:
     """Return the tab of an address. One that asks for states or kinds without a tab asks among everything."""
-    is_asking = any(query.get(name) for name in ("state", "status", "kind"))
-    return TABS.get(query.get("tab", ""), TABS[EVERYTHING if is_asking else OPEN])
+    is_asking = query.state or query.status or query.kind
+    return TABS.get(query.tab, TABS[EVERYTHING if is_asking else OPEN])
 
 
-def chips_of(page: ProjectPage, query: QueryDict, tab: Tab, people: Iterable[User]) -> list[FilterChip]:
+def chips_of(page: ProjectPage, query: IncidentsQuery, tab: Tab, people: Iterable[User]) -> list[FilterChip]:
     """Return the filters; ``people`` are those whom incidents may be assigned to."""
     project = page.project
     products = Product.objects.filter(project=project).order_by("name").values_list("name", flat=True)
     machines = Hardware.objects.filter(project=project).order_by("name").values_list("name", flat=True)
     known = Incident.objects.filter(project=project).order_by("branch")
     branches = known.values_list("branch", flat=True).distinct()
-    named = [(one or _RELEASES, one or "releases") for one in branches]
+    named = [(to_text(one), one or "releases") for one in branches]
     chips = [
-        filters.some_of_names("product", "Product", products, query.getlist("product")),
-        filters.some_of("branch", "Branch", named, query.getlist("branch")),
-        filters.some_of_names("hardware", "Hardware", machines, query.getlist("hardware")),
-        filters.some_of("state", "State", Incident.State.choices, query.getlist("state")),
-        filters.some_of("status", "Status", Incident.Status.choices, query.getlist("status")),
-        filters.some_of("kind", "Kind", Incident.Kind.choices, query.getlist("kind")),
+        filters.some_of_names("product", "Product", products, query.product),
+        filters.some_of("branch", "Branch", named, query.branch),
+        filters.some_of_names("hardware", "Hardware", machines, query.hardware),
+        filters.some_of("state", "State", Incident.State.choices, query.state),
+        filters.some_of("status", "Status", Incident.Status.choices, query.status),
+        filters.some_of("kind", "Kind", Incident.Kind.choices, query.kind),
     ]
     if page.is_member:
         chips.insert(0, _assignee_chip(page, query, people))
     return [*chips, filters.unseen("tab", TABS, shown=tab.label.lower())]
 
 
-def _assignee_chip(page: ProjectPage, query: QueryDict, people: Iterable[User]) -> FilterChip:
+def _assignee_chip(page: ProjectPage, query: IncidentsQuery, people: Iterable[User]) -> FilterChip:
     others = [(str(user.pk), str(user)) for user in people if user != page.viewer.user]
     own = [(MINE, "me")] if page.viewer.user else []
     options = [*own, (NOBODY, "nobody"), *others]
-    return filters.one_of("assignee", "Assigned to", options, query.get("assignee"), empty="anybody")
+    return filters.one_of("assignee", "Assigned to", options, query.assignee, empty="anybody")
 
 
 def members(project: Project) -> QuerySet[User]:
@@ -135,17 +132,17 @@ def members(project: Project) -> QuerySet[User]:
     return User.objects.filter(memberships__project=project, is_active=True).order_by("name", "email")
 
 
+_FIELDS: Final = ("state", "status", "kind", "product__name", "branch")
+
+
 def condition_of(page: ProjectPage, chips: list[FilterChip]) -> Q:
     """Return the condition that the chips make together."""
     chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
     condition = Q()
-    for name, field in (("state", "state"), ("status", "status"), ("kind", "kind")):
-        if chosen[name]:
-            condition &= Q(**{f"{field}__in": chosen[name]})
-    if chosen["product"]:
-        condition &= Q(product__name__in=chosen["product"])
-    if chosen["branch"]:
-        condition &= Q(branch__in=["" if name == _RELEASES else name for name in chosen["branch"]])
+    chosen["branch"] = list(map(from_text, chosen["branch"]))
+    for field in _FIELDS:
+        if values := chosen[field.partition("__")[0]]:
+            condition &= Q(**{f"{field}__in": values})
     if chosen["hardware"]:
         machines = Hardware.objects.filter(project=page.project, name__in=chosen["hardware"])
         condition &= queries.seen_on(machines.values_list("pk", flat=True))
@@ -155,9 +152,7 @@ def condition_of(page: ProjectPage, chips: list[FilterChip]) -> Q:
     return condition
 
 
-def tab_links(
-    path: str, query: QueryDict, current: Tab, project: Project, condition: Q
-) -> dict[str, TabLink]:
+def tab_links(query: IncidentsQuery, current: Tab, project: Project, condition: Q) -> dict[str, TabLink]:
     """Return the tabs by name, with how many incidents each shows under the filters; one statement.
 
     Without any, a tab is left out unless it is the current one or always there.
@@ -165,7 +160,7 @@ def tab_links(
     found = Incident.objects.filter(condition, project=project)
     counts = found.aggregate(**{name: Count("pk", filter=tab.condition) for name, tab in TABS.items()})
     return {
-        name: TabLink(tab.label, address_with(path, query, tab=name, page=""), counts[name], tab is current)
+        name: TabLink(tab.label, query.url(project, tab=name), counts[name], tab is current)
         for name, tab in TABS.items()
         if counts[name] or tab is current or name in _ALWAYS
     }

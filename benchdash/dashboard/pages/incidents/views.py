@@ -13,6 +13,7 @@ from django.urls import path
 from django.utils import timezone
 
 from benchdash.accounts.models import Scope
+from benchdash.addresses import IncidentsQuery
 from benchdash.dashboard.pages.incidents import incident_views
 from benchdash.dashboard.pages.incidents.forms import TogetherForm, add_errors
 from benchdash.dashboard.pages.incidents.tabs import (
@@ -43,12 +44,13 @@ _UNDO_WITHIN_S: Final = 600
 
 @project_page
 def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    tab = chosen_tab(request.GET)
+    query = IncidentsQuery.of(request.GET)
+    tab = chosen_tab(query)
     people = list(members(page.project)) if page.is_member else []
-    chips = chips_of(page, request.GET, tab, people)
+    chips = chips_of(page, query, tab, people)
     is_filtered = any(chip.chosen for chip in chips if chip.name != "tab")
     condition = condition_of(page, chips)
-    tabs = tab_links(request.path, request.GET, tab, page.project, condition)
+    tabs = tab_links(query, tab, page.project, condition)
     found = _with_relatives(queries.incidents(page.project).filter(condition, tab.condition))
     paginator = Paginator(found, _PAGE)
     paginator.count = tabs[tab.name].count
@@ -66,7 +68,7 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         # Among none there is nothing to choose.
         "filters": [replace(chip, is_shown=False) for chip in chips] if is_empty else chips,
         "reset_url": page_url("incidents", page.project, tab=tab.name) if is_filtered else "",
-        "kept": [("tab", request.GET["tab"])] if request.GET.get("tab") else [],
+        "kept": [("tab", query.tab)] if query.tab else [],
         "tabs": [] if is_empty else list(tabs.values()),
         "tab": tab,
         "is_empty": is_empty,

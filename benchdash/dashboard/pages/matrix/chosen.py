@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-
-from django.http import QueryDict
+from datetime import time
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import HistoryQuery, MatrixQuery, moment, place_fields
 from benchdash.dashboard.charts.matrix import Head
 from benchdash.dashboard.compare import matrix_selection as place_form
 from benchdash.dashboard.compare.controls import reference_filter
@@ -18,17 +18,15 @@ from benchdash.dashboard.compare.matrix_sources import (
     of_versions,
 )
 from benchdash.dashboard.compare.selection import (
+    Available,
     ChosenColumns,
     place_checks,
     read_columns,
-    workload_ids,
 )
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
-from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
+from benchdash.dashboard.pages.matrix.selection import with_ids
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import (
     Column,
@@ -83,33 +81,32 @@ class ChosenMatrix:
     doubts: Sequence[Doubt] = ()
     baseline: Baselines | None = None
 
+    def fixed(self, query: MatrixQuery) -> MatrixQuery:
+        """Return the query that names the versions which are shown; that of nights stays as it is."""
+        columns = self.columns
+        if columns is None or columns.base is None:
+            return query
+        ids = tuple(map(short_id, columns.chosen))
+        return replace(query, versions=ids, base=short_id(columns.base), over="versions")
+
     @property
     def place(self) -> str:
         """The end of the titles of charts."""
         return self.columns.machine if self.columns else self.title
 
 
-def with_ids(view: MatrixPresentation, measured: ColumnContents) -> MatrixPresentation:
-    known = measured.workloads
-    return replace(
-        view, workloads=workload_ids(view.workloads, known), opened=workload_ids(view.opened, known)
-    )
-
-
 def _reading(
-    view: MatrixPresentation, measured: ColumnContents, metric: str, grouping: Grouping | None
+    query: MatrixQuery, measured: ColumnContents, metric: str, grouping: Grouping | None
 ) -> MatrixReading:
-    asked = with_ids(view, measured).workloads
+    asked = with_ids(query, measured).workloads
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in asked]
-    rows = Rows(workloads=workloads, threads=view.threads)
-    return MatrixReading(metric, rows, view.relative_to, grouping)
+    rows = Rows(workloads=workloads, threads=query.thread_counts)
+    return MatrixReading(metric, rows, query.relative_to, grouping)
 
 
 def versions(
     project: Project,
-    query: QueryDict,
-    path: str,
-    view: MatrixPresentation,
+    query: MatrixQuery,
     available: Available,
     *,
     relative: bool,
@@ -119,12 +116,12 @@ def versions(
     picker = version_picker(
         available,
         columns.chosen,
-        find=query.get("find", ""),
-        address=lambda picked: address_with(path, query, v=list(map(short_id, picked)), base=""),
+        find=query.find,
+        address=lambda picked: query.url(project, versions=tuple(map(short_id, picked)), base=""),
     )
     measured = contents_of(project, columns.chosen or available)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
-    base = columns.chosen[0] if columns.chosen and view.relative_to == "previous" else columns.base
+    base = columns.chosen[0] if columns.chosen and query.relative_to == "previous" else columns.base
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if base is None:
         empty = MatrixSource(Head(""), [], None, lambda *_: "")
@@ -142,7 +139,7 @@ def versions(
         )
     columns = replace(columns, base=base)
     grouping = grouping_of(project) if grouped else None
-    reading = _reading(view, measured, metric, grouping)
+    reading = _reading(query, measured, metric, grouping)
 
     def read(reading: MatrixReading) -> MatrixSource:
         return of_versions(project, reading, base, columns.others, ids, relative=relative)
@@ -159,11 +156,11 @@ def versions(
         metric=metric,
         filters=[metric_chip],
         more_filters=[
-            *([base_chip] if view.relative_to == "base" else []),
+            *([base_chip] if query.relative_to == "base" else []),
             *place_checks(query, available),
         ],
         read=lambda metric, workloads: read(reading.of(metric, workloads)).table,
-        history=lambda name: page_url("history", project, workload=name, metric=metric),
+        history=lambda name: HistoryQuery(workloads=(name,), metrics=(metric,)).url(project),
         picker=picker,
         columns=columns,
         doubts=doubts([source.table], named, base, for_others=relative) if source.table else [],
@@ -172,8 +169,7 @@ def versions(
 
 def nights(
     project: Project,
-    query: QueryDict,
-    view: MatrixPresentation,
+    query: MatrixQuery,
     available: Available,
     branches: Sequence[Column],
 ) -> ChosenMatrix:
@@ -184,14 +180,15 @@ def nights(
     measured = contents_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)
-    history = {name: getattr(place, name) for name in ("product", "branch", "hardware", "configuration")}
+    parts = place_fields(place._asdict())
     held = place_form.branch_base(query, at_place[0], releases)
-    is_held = view.relative_to == "base"
-    reading = _reading(view, measured, metric, grouping_of(project))
+    is_held = query.relative_to == "base"
+    reading = _reading(query, measured, metric, grouping_of(project))
+    until = moment(query.until, of_day=time.max)
 
     def read(reading: MatrixReading) -> MatrixSource:
         base = held.base if is_held else None
-        return of_branch(project, reading, at_place[0], last=shown.last, base=base, until=view.until)
+        return of_branch(project, reading, at_place[0], last=shown.last, base=base, until=until)
 
     source = read(reading)
     return ChosenMatrix(
@@ -221,5 +218,5 @@ def nights(
             ],
         ),
         read=lambda metric, workloads: read(reading.of(metric, workloads)).table,
-        history=lambda name: page_url("history", project, **history, workload=name, metric=metric),
+        history=lambda name: HistoryQuery(**parts, workloads=(name,), metrics=(metric,)).url(project),
     )

@@ -1,61 +1,55 @@
 """The addresses of pages that became rows of the matrix: they lead there, and articles show the rows."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 
-from benchdash.dashboard.compare.versions import available_columns
+from benchdash.addresses import MatrixQuery, RowsQuery
+from benchdash.dashboard.compare.selection import available_columns
 from benchdash.dashboard.pages.matrix.figure import whole_matrix
 from benchdash.dashboard.pages.matrix.selection import ALL, EACH
-from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
-from benchdash.dashboard.shell.selection import PLACE
 
 _ADDRESSES: Final = {"compare": "compare/", "curves": "compare/curves/", "latency": "compare/latency/"}
-_KEPT: Final = ("v", "base", "metric", "workload", "threads", "axis", "operation", *PLACE)
 
 
-def matrix_query(name: str, query: QueryDict) -> QueryDict:
+def matrix_query(name: str, query: RowsQuery) -> MatrixQuery:
     """Return the query of the matrix with the same selection; the chosen workloads are open, or all."""
-    moved = QueryDict(mutable=True)
-    for parameter in _KEPT:
-        if query.get(parameter):
-            moved.setlist(parameter, query.getlist(parameter))
-    if moved.get("v"):
+    moved = replace(
+        query.of_page(MatrixQuery),
         # Commits of a branch were compared as any versions.
-        moved["over"] = "versions"
-    if query.get("values") == "relative":
-        moved["drawn"] = "relative"
-    if name == "latency":
-        moved["charts"] = "percentiles"
-    if moved:
-        moved.setlist("open", query.getlist("workload") or [EACH if name == "latency" else ALL])
-    return moved
+        over="versions" if query.versions else "",
+        drawn=query.values,
+        charts="percentiles" if name == "latency" else "",
+        operation=query.operation,
+        axis=query.axis,
+    )
+    opened = query.workloads or (EACH if name == "latency" else ALL,)
+    return replace(moved, open=opened) if moved.parameters else moved
 
 
 def rows_context(name: str, request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     """Return the rows of the matrix that show what the page showed; all of them where it chose none."""
-    query = matrix_query(name, request.GET)
-    query.setlist("open", [ALL, *(request.GET.getlist("workload") or [EACH])])
-    available = available_columns(page.project, query)
+    query, available = RowsQuery.of(request.GET), available_columns(page.project, request.GET)
     if not available:
         return {}
-    address = page_url("matrix", page.project)
-    shown = whole_matrix(page.project, query, address, available, relative=page.is_relative, adds=False)
-    opened = shown.opened
+    opened = replace(matrix_query(name, query), open=(ALL, *(query.workloads or [EACH])))
+    shown = whole_matrix(page.project, opened, available, relative=page.is_relative, adds=False)
+    rows, fixed = shown.opened, shown.fixed
     # One chart for all says what a chart for each would say.
-    are_alike = len(opened.metrics) == 1 < len(opened.rows) and not opened.curves and not shown.view.charts
-    bars = opened.bars if are_alike else ()
-    return {"shown": shown, "bars": bars, "fixed_url": address_with(address, request.GET, **shown.fixed)}
+    are_alike = len(rows.metrics) == 1 < len(rows.rows) and not rows.curves and not shown.view.charts
+    if fixed:
+        query = replace(query, versions=fixed.versions, base=fixed.base, metrics=fixed.metrics)
+    return {"shown": shown, "bars": rows.bars if are_alike else (), "fixed_url": query.url(page.project)}
 
 
 def _moved(request: HttpRequest, page: ProjectPage, *, name: str) -> HttpResponse:
-    query = matrix_query(name, request.GET).urlencode()
-    address = page_url("matrix", page.project)
-    return redirect(f"{address}?{query}" if query else address, permanent=True)
+    query = matrix_query(name, RowsQuery.of(request.GET))
+    return redirect(query.url(page.project), permanent=True)
 
 
 def _view(name: str) -> Any:

@@ -4,32 +4,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
-from urllib.parse import urlencode
-
-from django.http import QueryDict
-from django.urls import reverse
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import MatrixQuery, history_of, to_text
 from benchdash.charts.figure import Figure
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine
-from benchdash.dashboard.compare.api_parameters import columns_of_api, threads_of_api
 from benchdash.dashboard.compare.panels import Panel, PanelAddresses, panels
-from benchdash.dashboard.compare.selection import (
-    ChosenColumns,
-    is_log,
-)
+from benchdash.dashboard.compare.selection import ChosenColumns, is_log
 from benchdash.dashboard.pages.matrix.chosen import ChosenMatrix
 from benchdash.dashboard.pages.matrix.key_figures import FiguresTable, curve_of_line, figures_table
 from benchdash.dashboard.pages.matrix.percentiles import MAX_TABLES, Histograms, PercentilesTable
-from benchdash.dashboard.pages.matrix.selection import ALL, MatrixPresentation
+from benchdash.dashboard.pages.matrix.selection import ALL, opened_rows, opens
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.regressions.comparison import latency
 from benchdash.regressions.comparison.columns import (
     Column,
     are_versions_in_order,
-    short_id,
 )
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.table import ComparisonTable
@@ -187,11 +178,10 @@ class _Drawing:
         )
 
 
-def opened_rows(
+def opened_charts(
     project: Project,
-    query: QueryDict,
-    path: str,
-    view: MatrixPresentation,
+    query: MatrixQuery,
+    view: MatrixQuery,
     chosen: ChosenMatrix,
     ids: Mapping[str, str],
     *,
@@ -199,23 +189,23 @@ def opened_rows(
     adds: bool,
 ) -> Opened:
     """Draw the opened workloads; without any, in no statement."""
-    is_all = ALL in view.opened
-    opened = Opened(address_with(path, query, open=view.opened_rows if is_all else ALL), is_all)
+    is_all = ALL in view.open
+    opened = Opened(query.url(project, open=opened_rows(view) if is_all else (ALL,)), is_all)
     table = chosen.source.table
-    if table is None or not view.opened:
+    if table is None or not view.open:
         return opened
     lines = _lines(chosen)
     # A base from elsewhere may have workloads of its own.
     table = replace(table, rows=tuple(row for row in table.rows if row.workload in ids))
     measured = dict.fromkeys(row.workload for row in table.rows)
-    wanted = [name for name in measured if view.opens(ids[name])]
+    wanted = [name for name in measured if opens(view, ids[name])]
     drawing = _Drawing(
         lines=lines,
         scale=_scale(view, lines),
         place=chosen.place,
         ids=ids,
-        addresses=_addresses(project, query, path, view, chosen, ids),
-        open_url=lambda name: address_with(path, query, open=ids[name]),
+        addresses=_addresses(project, query, chosen, ids),
+        open_url=lambda name: query.url(project, open=(ids[name],)),
         history=chosen.history,
         has_figures=not relative,
     )
@@ -229,7 +219,7 @@ def opened_rows(
         left_out=max(len(wanted) - MAX_OPENED, 0),
     )
     if has_percentiles:
-        opened = _with_percentiles(project, query, path, view, chosen, opened)
+        opened = _with_percentiles(project, query, chosen, opened)
     return drawing.all(table, opened) if is_all else opened
 
 
@@ -242,15 +232,15 @@ def _lines(chosen: ChosenMatrix) -> list[VersionLine]:
     return charts.lines(called, base=base, in_order=in_order)
 
 
-def _scale(view: MatrixPresentation, lines: Sequence[VersionLine]) -> ValueScale:
+def _scale(view: MatrixQuery, lines: Sequence[VersionLine]) -> ValueScale:
     base = next(line.name for line in lines if line.is_base)
-    return ValueScale(relative_to=base if view.drawn else "", log=is_log(view.scale))
+    return ValueScale(relative_to=base if view.drawn else "", log=is_log(view.axis))
 
 
-def _shown_metrics(query: QueryDict, chosen: ChosenMatrix, *, adds: bool) -> list[str]:
+def _shown_metrics(query: MatrixQuery, chosen: ChosenMatrix, *, adds: bool) -> list[str]:
     """Return the metrics of opened rows: those of the address; beside a single one the other main one."""
     measured = chosen.measured.metrics
-    asked = [metric for metric in dict.fromkeys(query.getlist("metric")) if metric in measured]
+    asked = [metric for metric in query.metrics if metric in measured]
     if len(asked) > 1 or (asked and not adds):
         return asked
     main, *times = metrics.shown_at_first(measured)
@@ -268,31 +258,23 @@ def _rows(
     return {workload: drawing.row(workload, tables) for workload in workloads}
 
 
-def _with_percentiles(
-    project: Project,
-    query: QueryDict,
-    path: str,
-    view: MatrixPresentation,
-    chosen: ChosenMatrix,
-    opened: Opened,
-) -> Opened:
+def _with_percentiles(project: Project, query: MatrixQuery, chosen: ChosenMatrix, opened: Opened) -> Opened:
     """Put percentiles in the place of the charts of rows that have histograms."""
-    columns = chosen.columns or ChosenColumns()
+    columns, fixed = chosen.columns or ChosenColumns(), replace(chosen.fixed(query), relative_to="base")
 
     def csv_url(row: latency.LatencyRowKey) -> str:
-        parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(columns)]
-        query = urlencode([("project", project.slug), *parameters, ("format", "csv")])
-        return f"{reverse('api:latency')}?{query}"
+        of_row = replace(fixed, metrics=(), workloads=(row.workload,), threads=(to_text(row.threads),))
+        return of_row.numbers(project, "latency", format="csv")
 
     histograms = Histograms(
         project=project,
         columns=columns,
         lines=opened.lines,
         rows=latency.sampled_rows(project, columns.chosen),
-        threads=view.threads,
-        operation=view.operation,
+        threads=query.thread_counts,
+        operation=query.operation,
         csv_url=csv_url,
-        operation_url=lambda operation: address_with(path, query, operation=operation),
+        operation_url=lambda operation: query.url(project, operation=operation),
     )
     rows = {
         name: replace(row, percentiles=histograms.table(name) if number < MAX_TABLES else None)
@@ -302,27 +284,18 @@ def _with_percentiles(
 
 
 def _addresses(
-    project: Project,
-    query: QueryDict,
-    path: str,
-    view: MatrixPresentation,
-    chosen: ChosenMatrix,
-    ids: Mapping[str, str],
+    project: Project, query: MatrixQuery, chosen: ChosenMatrix, ids: Mapping[str, str]
 ) -> PanelAddresses:
-    history, columns = page_url("history", project), chosen.columns
-    fixed = {}
-    if columns and columns.base:
-        fixed = {"v": list(map(short_id, columns.chosen)), "base": short_id(columns.base)}
+    fixed = chosen.fixed(query)
 
     def csv(metric: str, workload: str) -> str:
-        if columns is None:
+        if chosen.columns is None:
             return ""
-        asked = [("project", project.slug), ("metric", metric), ("workload", workload)]
-        parameters = [*asked, *threads_of_api(view.threads), *columns_of_api(columns), ("format", "csv")]
-        return f"{reverse('api:compare')}?{urlencode(parameters)}"
+        of_row = replace(fixed, metrics=(metric,), workloads=(workload,))
+        return of_row.numbers(project, "compare", format="csv")
 
     def alone(metric: str, workload: str) -> str:
-        only = {"metric": metric, "workload": ids[workload], "open": ids[workload]}
-        return address_with(path, query, **fixed, **only)
+        only = (ids[workload],)
+        return fixed.url(project, metrics=(metric,), workloads=only, open=only)
 
-    return PanelAddresses(series=lambda pk: f"{history}?series={pk}", csv=csv, alone=alone)
+    return PanelAddresses(series=lambda pk: history_of(pk).url(project), csv=csv, alone=alone)

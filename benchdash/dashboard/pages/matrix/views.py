@@ -3,19 +3,19 @@
 from typing import Any, Final
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 
 from benchdash.accounts.models import Scope
+from benchdash.addresses import MatrixQuery
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.versions import available_columns
+from benchdash.dashboard.compare.selection import available_columns
 from benchdash.dashboard.pages.matrix import moved
 from benchdash.dashboard.pages.matrix.baseline import BaselineForm, meant_by
 from benchdash.dashboard.pages.matrix.chosen import ChosenMatrix
 from benchdash.dashboard.pages.matrix.figure import whole_matrix
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
 from benchdash.regressions.comparison.branch_table import place_of
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
@@ -30,17 +30,18 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = available_columns(page.project, request.GET)
     if not available:
         return {}
-    shown = whole_matrix(page.project, request.GET, request.path, available, relative=page.is_relative)
+    query = MatrixQuery.of(request.GET)
+    shown = whole_matrix(page.project, query, available, relative=page.is_relative)
     picker = shown.chosen.picker
     return {
         "shown": shown,
-        "fixed_url": address_with(request.path, request.GET, **shown.fixed) if shown.fixed else "",
+        "fixed_url": shown.fixed.url(page.project) if shown.fixed else "",
         "filters": shown.filters,
         "kept": shown.kept,
         "version_picker": picker,
         "picker": "dashboard/_version_picker.html" if picker else "",
         "may_move": shown.chosen.baseline is not None and page.may(Scope.TRIAGE),
-        "csv_url": address_with(request.path, request.GET, format="csv"),
+        "csv_url": query.url(page.project, format="csv"),
         "suggestions": controls.suggestions(picker) if picker else [],
     }
 
@@ -56,11 +57,9 @@ def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         messages.error(request, f"The baseline stays: {error}.")
     else:
         messages.success(request, f"The baseline is {moved.name} from now on.")
-    query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
+    query = MatrixQuery.of(request.POST.get("back", "")[:_MAX_QUERY_LENGTH])
     # The words of the page that was left about the baseline are settled.
-    query.pop("base", None)
-    query["over"] = "nights"
-    return redirect(f"{page_url('matrix', page.project)}?{query.urlencode()}")
+    return redirect(query.url(page.project, base="", over="nights"))
 
 
 def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:

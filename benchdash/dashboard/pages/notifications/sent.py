@@ -15,8 +15,8 @@ from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Alert, Digest, OwedMail
 from benchdash.alerts.outgoing import server_of
 from benchdash.alerts.owing import still_owed
+from benchdash.dashboard.shell.filters import unknown_value
 from benchdash.dashboard.shell.project_page import ProjectPage, alerts_shown_to
-from benchdash.dashboard.shell.unknown_values import unknown_value
 
 _PAGE: Final = 20
 _MAX_MAILS: Final = 10

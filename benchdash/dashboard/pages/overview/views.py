@@ -5,22 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.following import follow, follows
 from benchdash.accounts.models import Project, Scope
+from benchdash.addresses import NOTHING, OverviewQuery, from_text
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, matrix
 from benchdash.dashboard.compare import matrix_selection as form
 from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSource, of_branch, of_versions
-from benchdash.dashboard.compare.versions import available_columns
+from benchdash.dashboard.compare.selection import available_columns
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page
-from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.analysis.spans import Span, span
 from benchdash.regressions.comparison.columns import Column, contents_of
 from benchdash.regressions.comparison.default_columns import PlaceNames, recent_use
@@ -52,7 +51,7 @@ class OverviewMatrix:
 
 
 def overview_matrix(
-    project: Project, query: QueryDict, path: str, available: Sequence[Column], place: PlaceNames
+    project: Project, query: OverviewQuery, available: Sequence[Column], place: PlaceNames
 ) -> OverviewMatrix:
     """Read the matrix of a place, in a constant number of statements."""
     at_place = [column for column in available if PlaceNames.of(column) == place]
@@ -66,8 +65,8 @@ def overview_matrix(
     else:
         source, source_chips = _versions(project, query, at_place, metric, ids)
     look = MatrixLook(
-        opened={name for name, pk in ids.items() if pk in query.getlist("open")},
-        most=None if _ALL in query.getlist("rows") else MAX_ROWS,
+        opened={name for name, pk in ids.items() if pk in query.open},
+        most=None if query.rows else MAX_ROWS,
     )
     return OverviewMatrix(
         place=place,
@@ -82,12 +81,12 @@ def overview_matrix(
         if source.table and source.heads
         else "",
         headline=source.headline,
-        opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
+        opens={name: query.url(project, open=form.toggled(query.open, pk)) for name, pk in ids.items()},
     )
 
 
 def _versions(
-    project: Project, query: QueryDict, at_place: Sequence[Column], metric: str, ids: Mapping[str, str]
+    project: Project, query: OverviewQuery, at_place: Sequence[Column], metric: str, ids: Mapping[str, str]
 ) -> tuple[MatrixSource, list[FilterChip]]:
     lines = {release_line(one.version.product.name, one.version.version) for one in at_place}
     shown, shown_chip = form.read_shown(query, what="versions", lines=len(lines - {""}) > 1)
@@ -98,7 +97,7 @@ def _versions(
 
 
 def _groups(
-    project: Project, query: QueryDict, branch: Column, releases: Sequence[Column], metric: str
+    project: Project, query: OverviewQuery, branch: Column, releases: Sequence[Column], metric: str
 ) -> tuple[MatrixSource, list[FilterChip]]:
     """Compare with the baseline of the branch, else the newest release there, else the oldest group."""
     shown, shown_chip = form.read_shown(query, what="points", lines=False)
@@ -126,9 +125,9 @@ def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    query, project = request.GET, page.project
+    query, project = OverviewQuery.of(request.GET), page.project
     morning = morning_of(project)
-    available = available_columns(project, query)
+    available = available_columns(project, request.GET)
     context: dict[str, Any] = {
         "morning": morning,
         "lists": [
@@ -147,7 +146,7 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         use = recent_use(project)
         place, chips = form.read_place(query, available, use)
         rows = _rows_at(morning.rows, query, chips)
-        shown = rows if _ALL in query.getlist("rows") else rows[:MAX_ROWS]
+        shown = rows if query.rows else rows[:MAX_ROWS]
         context |= {
             "has_results": True,
             "rows": shown,
@@ -156,16 +155,14 @@ def _overview(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
             "nights_to_chance": round(1 / (1 - USUAL) / len(shown)) if len(shown) >= _MANY_ROWS else 0,
             "has_places": len({row.place for row in shown}) > 1,
             "more_rows": len(rows) - len(shown),
-            "all_rows": address_with(request.path, query, rows=_ALL),
+            "all_rows": query.url(project, rows=_ALL),
             "filters": [_narrowing(chip, query) for chip in chips],
         }
         if at_place := _matrix_place(place, query, available, use):
-            matrix = overview_matrix(project, query, request.path, available, at_place)
+            matrix = overview_matrix(project, query, available, at_place)
             context |= {"shown": matrix, "filters": [*context["filters"], *matrix.filters]}
         # Versions stay behind when another place is chosen.
-        context["kept"] = [
-            (name, text) for name in ("open", "workload", "threads", "rows") for text in query.getlist(name)
-        ]
+        context["kept"] = query.kept(chip.name for chip in context["filters"])
     return context
 
 
@@ -177,30 +174,27 @@ def _listed(incidents: Sequence[Incident]) -> list[tuple[Incident, Span]]:
 
 
 def _matrix_place(
-    place: PlaceNames, query: QueryDict, available: Sequence[Column], use: Counter[PlaceNames]
+    place: PlaceNames, query: OverviewQuery, available: Sequence[Column], use: Counter[PlaceNames]
 ) -> PlaceNames | None:
     """Return the place of the matrix: the one that is asked for, else one with releases."""
-    if names_place(query) or not place.branch:
+    if query.place or not place.branch:
         return place
     releases = [column for column in available if not column.branch]
     return form.read_place(query, releases, use)[0] if releases else None
 
 
-def _rows_at(rows: Sequence[Standing], query: QueryDict, chips: Sequence[FilterChip]) -> list[Standing]:
+def _rows_at(rows: Sequence[Standing], query: OverviewQuery, chips: Sequence[FilterChip]) -> list[Standing]:
     """Return the rows of the places that the address names; what is no choice of a chip narrows nothing."""
-    known = {chip.name: {*EMPTY, *(choice.value for choice in chip.choices)} for chip in chips}
-    asked = {name: query[name] for name in RowPlace._fields if query.get(name) in known.get(name, ())}
-    return [
-        row
-        for row in rows
-        if all(getattr(row.place, name) == ("" if text in EMPTY else text) for name, text in asked.items())
-    ]
+    known = {chip.name: {NOTHING, *(choice.value for choice in chip.choices)} for chip in chips}
+    named = {name: texts[-1] for name, texts in query.place.items() if name in RowPlace._fields}
+    asked = {name: from_text(text) for name, text in named.items() if text in known.get(name, ())}
+    return [row for row in rows if all(getattr(row.place, name) == text for name, text in asked.items())]
 
 
-def _narrowing(chip: FilterChip, query: QueryDict) -> FilterChip:
+def _narrowing(chip: FilterChip, query: OverviewQuery) -> FilterChip:
     """Let a part of a place that the address does not name stand for all."""
-    is_chosen = any(choice.value == query.get(chip.name) for choice in chip.choices)
-    if is_chosen or query.get(chip.name) in EMPTY:
+    known = {NOTHING, *(choice.value for choice in chip.choices)}
+    if query.place.get(chip.name, ("",))[-1] in known:
         return replace(chip, empty=_ALL)
     return replace(chip, empty=_ALL, choices=[choice._replace(chosen=False) for choice in chip.choices])
 

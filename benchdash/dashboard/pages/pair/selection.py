@@ -1,18 +1,12 @@
 """The two sides in the address of the page "Side by side", and the default where it does not say."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
-
-from django.http import QueryDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.selection import (
-    Selection,
-    asked_place,
-    read_measured,
-)
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.addresses import PairQuery
+from benchdash.dashboard.compare.selection import asked_place, meant_by
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import Column, short_id
 from benchdash.regressions.comparison.default_columns import PlaceNames, default_reference, newest_columns
@@ -22,39 +16,40 @@ _MAX_INSTEAD: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairSelection(Selection):
+class PairSelection:
     """Two sides. ``runs`` are the ids of at most two runs, which come before columns.
 
     ``gone`` are texts that mean nothing here; ``unclear`` are those that mean several columns, with the side
-    that they stand for. ``beside`` are the ids of all versions that the pages of several hold. ``instead``
-    are other references, the best first, for a default that has nothing in common with the other side.
+    that they stand for. ``instead`` are other references, the best first, for a default that has nothing in
+    common with the other side.
     """
 
+    query: PairQuery
     base: Column | None
     against: Column | None
     runs: Sequence[int] = ()
     gone: Sequence[str] = ()
     unclear: Sequence[tuple[str, str, Sequence[Column]]] = ()
-    beside: Sequence[str] = ()
     instead: Sequence[Column] = ()
 
     @property
-    def versions(self) -> Mapping[str, str | Sequence[str]]:
-        columns = {"base": self.base, "against": self.against}
-        sides = {name: short_id(column) for name, column in columns.items() if column and not self.runs}
-        return {**sides, "run": list(map(str, self.runs)), "v": self.beside}
+    def fixed(self) -> PairQuery:
+        """The query that names both sides, and no place."""
+        base, against = (short_id(one) if one and not self.runs else "" for one in (self.base, self.against))
+        runs = tuple(map(str, self.runs))
+        nowhere: dict[str, Any] = dict.fromkeys(self.query.place, ())
+        return replace(self.query, base=base, against=against, runs=runs, **nowhere)
 
-    def swapped(self, path: str) -> str:
-        """Return the address with the sides swapped."""
-        if self.runs:
-            return self.address(path, run=list(map(str, reversed(self.runs))))
-        base, against = (short_id(column) if column else "" for column in (self.base, self.against))
-        return self.address(path, base=against, against=base)
+    @property
+    def swapped(self) -> PairQuery:
+        """The query with the sides swapped."""
+        query = self.fixed
+        return replace(query, base=query.against, against=query.base, runs=query.runs[::-1])
 
 
-def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -> PairSelection:
+def read_pair(query: PairQuery, available: Sequence[Column], project: Project) -> PairSelection:
     """Read both sides; one that the address does not choose is the neighbour of the other at its place."""
-    asked = {side: query.get(side, "") for side in SIDES}
+    asked = {"base": query.base, "against": query.against}
     meant = {side: meant_by(text, available) for side, text in asked.items() if text}
     base, against = (found[0] if len(found := meant.get(side, [])) == 1 else None for side in SIDES)
     instead: Sequence[Column] = ()
@@ -67,14 +62,13 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     elif against and not asked["base"]:
         base = _neighbour(against, available, later=False)
     return PairSelection(
+        query=query,
         base=base,
         against=against,
-        runs=ids_in(dict.fromkeys(query.getlist("run")))[:2],
+        runs=ids_in(query.runs)[:2],
         gone=[asked[side] for side, found in meant.items() if not found],
         unclear=[(side, asked[side], found) for side, found in meant.items() if len(found) > 1],
-        beside=query.getlist("v"),
         instead=instead,
-        **read_measured(query),
     )
 
 

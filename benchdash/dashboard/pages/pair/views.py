@@ -3,23 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.http import HttpRequest
-from django.urls import path, reverse
+from django.urls import path
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.api_parameters import selector, threads_of_api
+from benchdash.addresses import MatrixQuery, PairQuery, history_of
 from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
-from benchdash.dashboard.compare.selection import place_checks, workload_ids
+from benchdash.dashboard.compare.selection import Available, available_columns, place_checks, workload_ids
 from benchdash.dashboard.compare.version_picker import one_version_picker
-from benchdash.dashboard.compare.versions import Available, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.navigation import Link, page_url
+from benchdash.dashboard.shell.filters import unknown_of_chips
+from benchdash.dashboard.shell.navigation import Link, beside_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.dashboard.shell.unknown_values import unknown_of_chips
 from benchdash.regressions.comparison import pairs
 from benchdash.regressions.comparison.columns import Column, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
@@ -58,7 +56,7 @@ def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = available_columns(page.project, request.GET)
     if not available:
         return {}
-    choice = read_pair(request.GET, available, page.project)
+    choice = read_pair(PairQuery.of(request.GET), available, page.project)
     if choice.runs:
         context = _of_runs(request, page.project, choice)
     else:
@@ -69,7 +67,7 @@ def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 def _of_columns(
     request: HttpRequest, project: Project, choice: PairSelection, available: Available
 ) -> dict[str, Any]:
-    chosen = [column for column in (choice.base, choice.against) if column]
+    query, chosen = choice.query, [column for column in (choice.base, choice.against) if column]
     called = dict(zip(chosen, names(chosen), strict=True))
     context = {
         "pickers": [
@@ -83,55 +81,49 @@ def _of_columns(
             )
             for side, one in zip(SIDES, (choice.base, choice.against), strict=True)
         ],
-        "kept": [
-            *(("v", text) for text in choice.beside),
-            *([("rows", "all")] if request.GET.get("rows") == "all" else []),
-        ],
-        "meanings": _meanings(request.path, choice),
-        "suggestions": _suggestions(request.path, choice, available),
-        "unknown": list(unknown_of_chips(request.GET, place_checks(request.GET, available))),
+        "kept": [*(("v", text) for text in query.versions), *query.kept(["workload", "threads", "metric"])],
+        "meanings": _meanings(project, choice),
+        "suggestions": _suggestions(project, choice, available),
+        "unknown": list(unknown_of_chips(request.GET, place_checks(query, available))),
     }
     if choice.base is None or choice.against is None:
         return context
     measured = contents_of(project, [choice.base, choice.against])
     base, against = choice.base, choice.against
-    choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
-    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    found = pairs.pair_of_columns(project, base, against, workloads=workloads, threads=choice.threads)
+    query = replace(query, workloads=workload_ids(query.workloads, measured.workloads))
+    choice = replace(choice, query=query)
+    workloads = [name for pk, name in measured.workloads.items() if str(pk) in query.workloads]
+    found = pairs.pair_of_columns(project, base, against, workloads=workloads, threads=query.thread_counts)
     if choice.instead and not any(row.base and row.cells[0] for table in found.tables for row in table.rows):
         nearest, *others = choice.instead
         return _of_columns(request, project, replace(choice, base=nearest, instead=others), available)
     known = metrics_options([table.metric for table in found.tables] or measured.metrics)
-    ids = [short_id(column) for column in (base, against)]
-    lines = urlencode([("v", one) for one in ids] + [("base", ids[0])])
-    query = [
-        *(("base", selector(base)), ("against", selector(against))),
-        *(("workload", name) for name in workloads),
-        *threads_of_api(choice.threads),
-    ]
+    ids, shown = (short_id(base), short_id(against)), _shown(request, project, choice, found)
+    numbers = replace(choice.fixed, workloads=tuple(workloads), metrics=())
     return {
         **context,
-        **_shown(request, project, choice, found, query),
+        **shown,
+        "api_url": numbers.numbers(project, "difference"),
         "filters": [
-            workloads_filter(measured, choice.workloads),
-            threads_filter(measured.threads, choice.threads),
-            filters.some_of("metric", "Charts", known, choice.metrics, empty="main metrics"),
+            workloads_filter(measured, query.workloads),
+            threads_filter(measured.threads, query.threads),
+            filters.some_of("metric", "Charts", known, query.metrics, empty="main metrics"),
         ],
-        "matrix_url": f"{page_url('matrix', project)}?{lines}",
+        "matrix_url": MatrixQuery(versions=ids, base=ids[0]).url(project),
     }
 
 
-def _meanings(path: str, choice: PairSelection) -> list[tuple[str, list[Link]]]:
+def _meanings(project: Project, choice: PairSelection) -> list[tuple[str, list[Link]]]:
     """Return each id that means several columns, with an address for each of these."""
 
     def links(side: str, columns: Sequence[Column]) -> list[Link]:
-        addresses = (choice.address(path, **{side: short_id(column)}) for column in columns)
+        addresses = (choice.fixed.url(project, **{side: short_id(column)}) for column in columns)
         return list(map(Link, names(columns), addresses))
 
     return [(text, links(side, columns)) for side, text, columns in choice.unclear]
 
 
-def _suggestions(path: str, choice: PairSelection, available: Available) -> list[Link]:
+def _suggestions(project: Project, choice: PairSelection, available: Available) -> list[Link]:
     """Suggest the newest two versions of the places with the most versions."""
     by_place: dict[PlaceNames, list[Column]] = {}
     for column in available:
@@ -140,7 +132,7 @@ def _suggestions(path: str, choice: PairSelection, available: Available) -> list
     return [
         Link(
             f"The newest two of {PlaceNames.of(found[0])}",
-            choice.address(path, base=short_id(found[-2]), against=short_id(found[-1])),
+            choice.fixed.url(project, base=short_id(found[-2]), against=short_id(found[-1])),
         )
         for found in largest[:_MAX_SUGGESTIONS]
     ]
@@ -153,7 +145,7 @@ def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> d
     beside = pairs.runs_beside(found[0]) if found else []
     context: dict[str, Any] = {
         "unknown_runs": unknown,
-        "beside": [(run, f"{request.path}?run={found[0].pk}&run={run.pk}") for run in beside],
+        "beside": [(run, beside_url(project, found[0].pk, run.pk)) for run in beside],
         "first_run": found[0] if found else None,
     }
     if len(choice.runs) == 1 and found and beside:
@@ -161,8 +153,10 @@ def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> d
         found = [beside[0], found[0]]
     if len(found) < 2:
         return context
-    query = [("run", str(run.pk)) for run in found]
-    return {**context, **_shown(request, project, choice, pairs.pair_of_runs(*found), query), "runs": found}
+    choice = replace(choice, runs=[run.pk for run in found])
+    shown = _shown(request, project, choice, pairs.pair_of_runs(*found))
+    api_url = PairQuery(runs=choice.fixed.runs).numbers(project, "difference")
+    return {**context, **shown, "api_url": api_url, "runs": found}
 
 
 def _shown(
@@ -170,22 +164,20 @@ def _shown(
     project: Project,
     choice: PairSelection,
     found: Pair,
-    query: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
     found = replace(found, tables=[table_in_used_units(table) for table in found.tables])
-    history, called = page_url("history", project), pairs.side_names(found)
+    fixed, called = choice.fixed, pairs.side_names(found)
     by_metric = {table.metric: table for table in found.tables}
     compared = {table.metric: len(table.rows) for table in found.tables}
     telling = metrics.telling(compared) if compared else []
-    charts = [metric for metric in metrics.in_order(by_metric) if metric in choice.metrics] or telling
-    is_whole = request.GET.get("rows") == "all"
+    charts = [metric for metric in metrics.in_order(by_metric) if metric in fixed.metrics] or telling
+    is_whole = fixed.rows == "all"
     most, most_of_rest = (_ALL_ROWS, _ALL_ROWS) if is_whole else (_ROWS, _REST)
     shown = {
         "pair": found,
         "names": called,
         "summary": summary_of(found),
-        "api_url": f"{reverse('api:difference')}?{urlencode([('project', project.slug), *query])}",
-        "swap_url": choice.swapped(request.path),
+        "swap_url": choice.swapped.url(project),
         "markdown": markdown(found, url=request.build_absolute_uri()),
         "differing": [
             Differing("Settings", found.settings, called),
@@ -194,17 +186,16 @@ def _shown(
         ],
         "told": [(one, [row_words(row) for row in one.rows]) for one in found.told],
         "is_whole": is_whole,
-        "whole_url": choice.address(request.path, rows="all"),
+        "whole_url": fixed.url(project, rows="all"),
     }
     if not found.tables:
         return shown
 
     def link(series: int) -> str:
-        return f"{history}?series={series}"
+        return history_of(series).url(project)
 
-    runs = [str(side.run.pk) for side in (found.base, found.other) if side.run]
     return shown | {
-        "fixed_url": choice.address(request.path, run=runs, metric=charts),
+        "fixed_url": fixed.url(project, metrics=tuple(charts), rows=""),
         "glance": pair_tables.glance([by_metric[metric] for metric in telling], link, most=most),
         "panels": pair_tables.panels([by_metric[one] for one in charts], link, names=called, most=most),
         "rest": pair_tables.rest(

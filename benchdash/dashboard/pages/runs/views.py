@@ -11,19 +11,18 @@ from django.shortcuts import redirect
 from django.urls import path
 
 from benchdash.accounts.models import Project, Scope
+from benchdash.addresses import MatrixQuery, texts_of, to_text
 from benchdash.charts.figure import Figure
 from benchdash.dashboard.charts import latency
-from benchdash.dashboard.compare.selection import threads_texts
 from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs.details import RunDetails, find_run, run_details
 from benchdash.dashboard.pages.runs.figure import TimeLine
 from benchdash.dashboard.pages.runs.samples import WithinRun, within_run
-from benchdash.dashboard.shell.filters import FilterChip, one_of
+from benchdash.dashboard.shell.filters import FilterChip, one_of, unknown_value
 from benchdash.dashboard.shell.navigation import beside_url, page_url
 from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page, sent_reason
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.dashboard.shell.unknown_values import unknown_value
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import column_of, short_id
 from benchdash.results import corrections
@@ -73,8 +72,8 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _asked(query: QueryDict) -> dict[str, str | int | None]:
     """Return the filters of find_runs that an address asks for."""
-    given = ((name, query.get(name, "")) for name in (*_NAMED, *_ASKED_ONLY))
-    asked: dict[str, str | int | None] = {name: text for name, text in given if text and "\0" not in text}
+    given = ((name, texts_of(query, name)) for name in (*_NAMED, *_ASKED_ONLY))
+    asked: dict[str, str | int | None] = {name: texts[-1] for name, texts in given if texts}
     if "commit" in asked:
         asked["commit"] = str(asked["commit"]).lower()
     if "upload" in asked:
@@ -219,10 +218,14 @@ def _latency_url(project: Project, details: RunDetails) -> str:
     if not any(is_histogram(samples.columns) for samples in details.samples.values()):
         return ""
     run = details.run
-    threads = threads_texts([run.threads])[0]
-    version = short_id(column_of(run))
-    opened = {"open": str(run.workload_id), "charts": "percentiles", "threads": threads}
-    return page_url("matrix", project, v=version, over="versions", **opened)
+    query = MatrixQuery(
+        versions=(short_id(column_of(run)),),
+        threads=(to_text(run.threads),),
+        over="versions",
+        charts="percentiles",
+        open=(str(run.workload_id),),
+    )
+    return query.url(project)
 
 
 def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:

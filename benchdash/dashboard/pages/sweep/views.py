@@ -2,27 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest
-from django.urls import path, reverse
+from django.urls import path
 
 from benchdash.accounts.models import Project
+from benchdash.addresses import ColumnId, SweepQuery, history_of
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine
-from benchdash.dashboard.compare.api_parameters import threads_of_api
 from benchdash.dashboard.compare.controls import AXES, VersionChip, metric_filter, threads_filter
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.pages.sweep.doubts import single_sessions, sweep_doubts
 from benchdash.dashboard.pages.sweep.figure import SweepLook, sweep_panels
-from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.switches import Switch, checks, switch
 from benchdash.regressions.comparison.relative import rows_for_others
@@ -60,7 +56,7 @@ class _Asked:
     """The selection of an address and what it found."""
 
     project: Project
-    choice: SweepSelection
+    query: SweepQuery
     subjects: Sequence[Subject]
     subject: Subject
     found: Found
@@ -77,116 +73,133 @@ class _Asked:
 
 
 def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    choice = read_choice(request.GET)
-    available = subjects_of(page.project, setting=choice.setting, most=_MAX_VERSIONS)
+    query = SweepQuery.of(request.GET)
+    available = subjects_of(page.project, setting=query.setting, most=_MAX_VERSIONS)
     if not available:
         return {}
     if (
-        choice.subjects
-        and not choice.is_of_other_page
-        and not {one.id for one in available} & {*choice.subjects}
+        _subjects(query)
+        and not _is_of_other_page(query)
+        and not {one.id for one in available} & {*_subjects(query)}
     ):
-        available = [*filter(None, [find_subject(page.project, choice.subjects[0])]), *available]
+        available = [*filter(None, [find_subject(page.project, _subjects(query)[0])]), *available]
     # The pages of several versions know workloads by their ids.
-    known = workload_names(page.project, choice.workloads)
-    choice = replace(choice, workloads=[known.get(text, text) for text in choice.workloads])
-    subject, found = _swept(page.project, choice, available)
+    known = workload_names(page.project, query.workloads)
+    query = replace(query, workloads=tuple(known.get(text, text) for text in query.workloads))
+    subject, found = _swept(page.project, query, available)
     measured = metrics_of(page.project, subject)
-    asked_metrics = (metric for metric in choice.metrics if metric in measured)
+    asked_metrics = (metric for metric in query.metrics if metric in measured)
     metric = next(asked_metrics, metrics.main_metric(measured) if measured else "")
     table = None
     if found.sweep:
-        table = sweep_table(page.project, subject, found.sweep, metric=metric, threads=choice.threads)
-        if not table and choice.threads and choice.is_of_other_page:
-            choice = replace(choice, threads=[])
+        table = sweep_table(page.project, subject, found.sweep, metric=metric, threads=query.thread_counts)
+        if not table and query.threads and _is_of_other_page(query):
+            query = replace(query, threads=())
             table = sweep_table(page.project, subject, found.sweep, metric=metric)
     if table:
         shown = rows_for_others(table.rows) if page.is_relative else rows_in_used_units(table.rows)
         table = replace(table, rows=tuple(shown)) if shown else None
-    if table and choice.is_of_other_page:
+    if table and _is_of_other_page(query):
         swept = {row.workload for row in table.rows}
-        choice = replace(choice, workloads=[name for name in choice.workloads if name in swept])
-    asked = _Asked(page.project, choice, available, subject, found)
-    switches = _switches(request.path, choice, found)
+        query = replace(query, workloads=tuple(name for name in query.workloads if name in swept))
+    asked = _Asked(page.project, query, available, subject, found)
+    switches = _switches(page.project, query, found)
+    chips = _filters(asked, measured, metric, table)
     context = {
-        "choice": choice,
+        "choice": query,
         "found": found,
-        "kept": choice.kept,
-        "filters": [*_filters(asked, measured, metric, table), *checks(switches)],
+        "kept": query.kept(chip.name for chip in chips),
+        "filters": [*chips, *checks(switches)],
         "switches": switches,
         "title": found.chosen.factor.name if found.chosen else "",
-        "whole_url": choice.address(request.path, workload="", threads="", **{"with": ""}),
+        "whole_url": query.url(page.project, workloads=(), threads=(), only=()),
     }
     if found.sweep and table:
         context |= _shown(request, page, asked, found.sweep, table)
     return context
 
 
-def _swept(project: Project, choice: SweepSelection, available: Sequence[Subject]) -> tuple[Subject, Found]:
+def _swept(project: Project, query: SweepQuery, available: Sequence[Subject]) -> tuple[Subject, Found]:
     """Return the version to show and its sweep.
 
     Versions that come along from another page may have nothing that varies: the one in which most does is
     shown, or where there is none, the one of the project in which most does.
     """
-    chosen = [one for one in available if one.id in choice.subjects]
-    if not choice.is_of_other_page:
-        chosen.sort(key=lambda one: choice.subjects.index(one.id))
+    chosen = [one for one in available if one.id in _subjects(query)]
+    if not _is_of_other_page(query):
+        chosen.sort(key=lambda one: _subjects(query).index(one.id))
     candidates = list(dict.fromkeys([*chosen[:1], available[0]]))
     for subject in candidates:
         found = find_sweep(
             project,
             subject,
-            setting=choice.setting,
-            base=choice.base,
-            hardware=choice.hardware,
-            only=choice.only,
+            setting=query.setting,
+            base=query.base,
+            hardware=_machine(query),
+            only=query.only,
         )
-        if found.sweep or not choice.is_of_other_page:
+        if found.sweep or not _is_of_other_page(query):
             break
     return subject, found
+
+
+def _is_of_other_page(query: SweepQuery) -> bool:
+    """Tell whether the address was selected on a page of several versions, which knows no setting."""
+    return not query.setting and any("." in text for text in (*query.versions, query.base))
+
+
+def _subjects(query: SweepQuery) -> list[str]:
+    """Return the ids of subjects that columns mean, the reference of other pages first, then the newest."""
+    texts = [text for text in query.versions if text == query.base] + [*reversed(query.versions)]
+    ids = map(ColumnId.of, texts)
+    return [str(one._replace(hardware=None, configuration=None)) for one in ids if one]
+
+
+def _machine(query: SweepQuery) -> str:
+    return query.hardware[-1] if query.hardware else ""
 
 
 def _shown(
     request: HttpRequest, page: ProjectPage, asked: _Asked, sweep: Sweep, table: ComparisonTable[SweepPoint]
 ) -> dict[str, Any]:
-    choice = asked.choice
+    query = asked.query
     lines = charts.lines(
         # A star marks what differs in more than the setting.
         [point.name + (_DIFFERS if point.differences else "") for point in sweep.points],
         base=sweep.points.index(sweep.base),
         in_order=are_numbers([point.value for point in sweep.points]),
     )
-    rows = [row for row in table.rows if not choice.workloads or row.workload in choice.workloads]
-    history, api = page_url("history", asked.project), reverse("api:sweep")
-    hidden = choice.hides_values
+    rows = [row for row in table.rows if not query.workloads or row.workload in query.workloads]
+    project = asked.project
+    fixed = replace(query, versions=(asked.subject.id,), base=sweep.base.name, metrics=(table.metric,))
+    if asked.found.chosen:
+        fixed = replace(fixed, setting=asked.found.chosen.factor.key)
+    hidden = query.values == "hidden"
     has_history = not (hidden or page.is_relative)
     addresses = PanelAddresses(
-        series=lambda pk: f"{history}?series={pk}" if has_history else "",
-        csv=lambda _, workload: f"{api}?{_query_of_api(asked, table, workload)}",
-        alone=lambda _, workload: choice.address(request.path, workload=workload),
+        series=lambda pk: history_of(pk).url(project) if has_history else "",
+        csv=lambda _, workload: replace(fixed, workloads=(workload,)).numbers(project, "sweep", format="csv"),
+        alone=lambda _, workload: query.url(project, workloads=(workload,)),
     )
     base = next(line.name for line in lines if line.is_base)
     machines = asked.found.swept_on
     look = SweepLook(
         values=[point.value for point in sweep.points],
         lines=lines,
-        scale=ValueScale(base if choice.is_relative else "", is_log(choice.scale), hidden),
-        x=choice.x or _usual_x(sweep),
+        scale=ValueScale(base if query.values else "", is_log(query.axis), hidden),
+        x=query.x or _usual_x(sweep),
         setting=sweep.factor.name,
         place=", ".join([asked.name_of(asked.subject), *(machines if len(machines) == 1 else [])]),
     )
-    fixed = {"base": sweep.base.name, "metric": table.metric}
-    if asked.found.chosen:
-        fixed["setting"] = asked.found.chosen.factor.key
     workloads = sorted({row.workload for row in rows})
     pages = Paginator(workloads, _MAX_CHARTS).get_page(request.GET.get("page"))
     numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
     return {
         "sweep": sweep,
-        "fixed_url": choice.address(request.path, v=asked.subject.id, **fixed),
+        "fixed_url": fixed.url(project),
         "lines": lines,
         "x": look.x,
-        "chips": _chips(request.path, choice, lines, sweep),
+        "chips": _chips(project, query, lines, sweep),
         "headline": single_sessions(sweep, rows).headline,
         "doubts": sweep_doubts(sweep, rows, for_others=page.is_relative),
         "differs": any(point.differences for point in sweep.others),
@@ -196,11 +209,11 @@ def _shown(
 
 
 def _chips(
-    path: str, choice: SweepSelection, lines: Sequence[VersionLine], sweep: Sweep
+    project: Project, query: SweepQuery, lines: Sequence[VersionLine], sweep: Sweep
 ) -> list[VersionChip]:
     """Return the values with the addresses that make them the reference."""
     named = zip(lines, sweep.points, strict=True)
-    return [VersionChip(line, choice.address(path, base=point.name)) for line, point in named]
+    return [VersionChip(line, query.url(project, base=point.name)) for line, point in named]
 
 
 def _usual_x(sweep: Sweep) -> str:
@@ -212,7 +225,7 @@ def _usual_x(sweep: Sweep) -> str:
 def _filters(
     asked: _Asked, measured: Mapping[str, int], metric: str, table: ComparisonTable[SweepPoint] | None
 ) -> list[FilterChip]:
-    choice, found = asked.choice, asked.found
+    query, found = asked.query, asked.found
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
     versions = [(one.id, asked.name_of(one)) for one in asked.subjects]
@@ -235,15 +248,15 @@ def _filters(
         # A setting is found by its name alone too, and what is not found has a page of its own.
         replace(setting, is_checked=False),
         replace(filters.one_of("v", "Version", versions, asked.subject.id, empty=""), is_checked=False),
-        filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
+        filters.some_of("workload", "Workloads", [(name, name) for name in workloads], query.workloads),
         metric_filter(measured, metric),
-        threads_filter(counts, choice.threads),
+        threads_filter(counts, query.threads),
         replace(
             filters.one_of("base", "Reference", points, base, empty=""),
-            is_checked=not choice.is_of_other_page,
+            is_checked=not _is_of_other_page(query),
         ),
-        filters.one_of("hardware", "Hardware", machines, choice.hardware),
-        filters.some_of("with", "Only with", conditions, choice.only),
+        filters.one_of("hardware", "Hardware", machines, _machine(query)),
+        filters.some_of("with", "Only with", conditions, query.only),
     ]
 
 
@@ -254,37 +267,18 @@ def _choice_words(choice: Choice) -> str:
     return f"{choice.factor.name} ({', '.join(filter(None, [kind, values]))})"
 
 
-def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
+def _switches(project: Project, query: SweepQuery, found: Found) -> list[Switch]:
     if not found.sweep:
         return []
-    usual, address = _usual_x(found.sweep), partial(choice.address, path)
-    x = choice.x or usual
+    usual = _usual_x(found.sweep)
+    x = query.x or usual
     values = (("", "absolute"), ("relative", "relative"), ("hidden", "relative alone"))
     along = (("value", "values"), ("threads", "threads"))
     return [
-        switch("Along", "x", along, x, address, is_set=x != usual),
-        switch("Figures", "values", values, choice.values, address),
-        switch("Axes", "axis", AXES, choice.scale, address),
+        switch("Along", "x", along, query, project, chosen=x, is_set=x != usual),
+        switch("Figures", "values", values, query, project),
+        switch("Axes", "axis", AXES, query, project),
     ]
-
-
-def _query_of_api(asked: _Asked, table: ComparisonTable[SweepPoint], workload: str) -> str:
-    """Return the query that asks the API for the same numbers of one workload."""
-    choice = asked.choice
-    parameters = [
-        ("project", asked.project.slug),
-        ("subject", asked.subject.id),
-        ("setting", asked.found.chosen.factor.key if asked.found.chosen else ""),
-        ("base", table.base.name),
-        ("metric", table.metric),
-        ("hardware", choice.hardware),
-        ("workload", workload),
-        *threads_of_api(choice.threads),
-        *(("with", one) for one in choice.only),
-        ("values", choice.values if choice.hides_values else ""),
-        ("format", "csv"),
-    ]
-    return urlencode([(name, value) for name, value in parameters if value])
 
 
 urlpatterns = [

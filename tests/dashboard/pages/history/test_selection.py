@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from django.http import QueryDict
 
 from benchdash.accounts.access import Viewer
+from benchdash.addresses import HistoryQuery
 from benchdash.dashboard.pages.history.selection import choose_series, panels
 from benchdash.results.corrections import rename
 from benchdash.results.models import Series
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def chosen(project, query=""):
-    return choose_series(project, QueryDict(query))
+    return choose_series(project, HistoryQuery.of(query))
 
 
 def said(choice, *names):

@@ -444,5 +444,5 @@ def test_commits_of_a_branch_that_an_old_address_names_are_compared_as_versions(
     make_series([100.0, 90.0], project=project, branch="main")
     old, new = (short_id(column) for column in columns_of(project, Selector()))
     answer = client.get(f"/p/bench/compare/?v={old}&v={new}&base={old}&metric=tps", follow=True)
-    assert not answer.context["shown"].view.nights
+    assert answer.context["shown"].query.over == "versions"
     assert len(answer.context["shown"].chosen.columns.chosen) == 2

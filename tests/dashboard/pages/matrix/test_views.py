@@ -270,7 +270,7 @@ def test_a_day_in_the_address_is_the_last_that_is_shown(client, project):
     nights(project, [100.0, 110.0, 120.0])
     answer = get(client, "until=2026-03-03")
     assert matrix(answer)[0] == ["Workload", "3 Mar", "2 Mar"]
-    assert ("until", "2026-03-03T23:59:59.999999+00:00") in answer.context["kept"]
+    assert ("until", "2026-03-03") in answer.context["kept"]
     assert "Nothing of these was measured so" in text_of(get(client, "until=2020-01-01"))
     for nonsense in ("soon", "2026-13-01", "0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-23:59"):
         assert get(client, f"until={nonsense}").status_code == 200
@@ -301,7 +301,7 @@ def test_a_member_moves_the_baseline_with_a_reason_and_everything_says_so(client
     nights(project, [100.0, 200.0, 50.0])
     assert matrix(get(client))[0] == ["Workload", "4 Mar", "3 Mar", "2 Mar"]
     answer = move(client, project, night(project, 3), back="values=both&base=~")
-    assert answer.redirect_chain == [("/p/bench/compare/matrix/?values=both&over=nights", 302)]
+    assert answer.redirect_chain == [("/p/bench/compare/matrix/?over=nights&values=both", 302)]
     assert "The baseline is 3 Mar 2026 from now on." in text_of(answer)
     answer = get(client)
     assert matrix(answer) == [

@@ -1,8 +1,8 @@
 """What the address of the page "Side by side" chooses."""
 
 import pytest
-from django.http import QueryDict
 
+from benchdash.addresses import PairQuery
 from benchdash.dashboard.pages.pair.selection import read_pair
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from tests.builders import make_project, make_record, make_runs
@@ -18,7 +18,7 @@ def project():
 
 
 def read(project, query):
-    return read_pair(QueryDict(query), columns_of(project, Selector()), project)
+    return read_pair(PairQuery.of(query), columns_of(project, Selector()), project)
 
 
 def chosen(project, query):
@@ -56,6 +56,6 @@ def test_runs_are_at_most_two_numbers(project, query, runs):
 def test_an_address_keeps_what_was_chosen_and_swaps_its_sides(project):
     first, second, _ = map(short_id, columns_of(project, Selector()))
     choice = read(project, f"base={first}&against={second}&threads=4&threads=none&metric=tps")
-    assert choice.address("/") == f"/?base={first}&against={second}&metric=tps&threads=4&threads=none"
-    assert choice.swapped("/") == f"/?base={second}&against={first}&metric=tps&threads=4&threads=none"
-    assert read(project, "run=2&run=1").swapped("/") == "/?run=1&run=2"
+    assert str(choice.fixed) == f"base={first}&against={second}&threads=4&threads=none&metric=tps"
+    assert str(choice.swapped) == f"base={second}&against={first}&threads=4&threads=none&metric=tps"
+    assert str(read(project, "run=2&run=1").swapped) == "run=1&run=2"
