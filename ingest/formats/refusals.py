@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +18,7 @@ _JSON_SHAPES = (
 _MAX_KEYS = 8
 _KEY = re.compile(r'"([^"\\\n]{1,60})"\s*:')
 _JSON = re.compile(r"\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\[{\"\]]|-?[0-9.]+\s*,|$)|\")")
-_MARKUP = re.compile(r"<(?:!doctype|html|\?xml)\b|\{\\rtf", re.IGNORECASE)
-_HTML_TABLE = re.compile(r"<t[rd]\b[^<>]*>", re.IGNORECASE)
+_MARKUP = re.compile(r"<(?:!doctype|html|\?xml|t[rd])\b|\{\\rtf", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,22 +108,35 @@ _INCOMPLETE_TEXTS = (
         "its report is missing, which begins with '[OVERALL], RunTime(ms), ...'; send what the client "
         "printed, or the file of the property 'exportfile'",
     ),
+    # JSON of these tools is read, and no other mark says more.
+    *(
+        IncompleteText(
+            tool,
+            marks,
+            f"it is what the tool prints for people; send its JSON, which '{option}' writes",
+            weight=1000,
+        )
+        for tool, marks, option in (
+            (
+                "k6",
+                r"^ *[█■] TOTAL RESULTS|^ *(?:checks_total|http_req_duration|iteration_duration)\.{3,}:",
+                "--summary-export=summary.json",
+            ),
+            (
+                "fio",
+                r"^ *fio-[0-9]+\.[0-9]+|^[\w -]{1,60}: \(g=[0-9]+\): rw=|^ +(?:read|write) ?: IOPS=",
+                "--output-format=json",
+            ),
+            ("google_benchmark", r"^Benchmark +Time +CPU +Iterations", "--benchmark_format=json"),
+            (
+                "pytest_benchmark",
+                r"^-+ benchmark(?: .*)?: [0-9]+ tests -+$",
+                "--benchmark-json=results.json",
+            ),
+            ("hyperfine", r"^ +Time \(mean ± σ\): ", "--export-json results.json"),
+        )
+    ),
 )
-
-# Tools whose JSON is read: marks of what they print for people, and the option that writes the JSON.
-_PRINTED_FOR_PEOPLE: Mapping[str, tuple[str, str]] = {
-    "k6": (
-        r"^ *[█■] TOTAL RESULTS|^ *(?:checks_total|http_req_duration|iteration_duration)\.{3,}:",
-        "--summary-export=summary.json",
-    ),
-    "fio": (
-        r"^ *fio-[0-9]+\.[0-9]+|^[\w -]{1,60}: \(g=[0-9]+\): rw=|^ +(?:read|write) ?: IOPS=",
-        "--output-format=json",
-    ),
-    "Google Benchmark": (r"^Benchmark +Time +CPU +Iterations", "--benchmark_format=json"),
-    "pytest-benchmark": (r"^-+ benchmark(?: .*)?: [0-9]+ tests -+$", "--benchmark-json=results.json"),
-    "hyperfine": (r"^ +Time \(mean ± σ\): ", "--export-json results.json"),
-}
 
 
 def refusal(source_head: bytes, json_tools: Sequence[str]) -> FormatError:
@@ -134,39 +146,17 @@ def refusal(source_head: bytes, json_tools: Sequence[str]) -> FormatError:
     """
     head = source_head.decode("utf-8", "replace")
     lines = head.removesuffix("\n").split("\n")
-    if printed := _refusal_of_what_is_printed(head):
-        return printed
     if nearest := _nearest(lines):
         name, miss = nearest
         return FormatError(f"the file is nearest to {name}, but {miss.message}", miss.line)
     if _JSON.match(head):
         return _refusal_of_json(head, json_tools)
-    if found := _HTML_TABLE.search(head):
+    if found := _MARKUP.search(head):
         return FormatError(
-            "its table is written in HTML; copy it from the page that a browser shows, and send that text",
+            "a web page or another document, not a result file; send the text of its results or tables",
             head.count("\n", 0, found.start()) + 1,
         )
-    if _MARKUP.match(head.lstrip()):
-        return FormatError(
-            "a web page or another document, not a result file; send the text of its results or tables", 1
-        )
     return _refusal_of_text(lines)
-
-
-def _refusal_of_what_is_printed(head: str) -> FormatError | None:
-    """Return the error for what a tool prints beside its JSON; of several tools the first in the text."""
-    found = [
-        (match.start(), tool, option)
-        for tool, (marks, option) in _PRINTED_FOR_PEOPLE.items()
-        if (match := re.search(marks, head, re.MULTILINE))
-    ]
-    if not found:
-        return None
-    start, tool, option = min(found)
-    return FormatError(
-        f"this is what {tool} prints for people; send its JSON, which '{option}' writes",
-        head.count("\n", 0, start) + 1,
-    )
 
 
 def _nearest(lines: Sequence[str]) -> tuple[str, NearMiss] | None:

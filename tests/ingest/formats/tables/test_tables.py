@@ -253,7 +253,7 @@ def test_a_figure_of_a_published_table_is_where_it_stands(part, place, value):
         ("hits,read_avg,database\n44130.6,252.4,redis\n", "write the units behind their names"),
         ("a,b,c\nx,12,13\ny,14,15\n", "nothing says what the numbers under 'b', 'c' are"),
         (";oltp_read_only\n8.0.36;12.345,6\n", "nothing says what the numbers under 'oltp_read_only'"),
-        ("# R\n\n<table>\n<tr><th>TPS</th></tr>\n</table>\n", "its table is written in HTML"),
+        ("# R\n\n<table>\n<tr><th>TPS</th></tr>\n</table>\n", "a web page or another document"),
         ("# M\n\n| Instance | vCPUs |\n|---|---|\n| m5 | 2 |\n", "not a result file that benchdash knows"),
         ('{"measurements": []}', "its keys are 'measurements'"),
         ("[" * 100_000, "it has no keys"),
