@@ -4,7 +4,7 @@ Each page has a query, whose fields are the parameters of its addresses. Whoever
 another page, a mail or an answer of the API, makes its query and writes it; nobody else spells addresses.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, time
 from functools import cache, lru_cache
@@ -80,12 +80,6 @@ def place_fields(parts: Mapping[str, object]) -> dict[str, Any]:
 def whole_number(text: str) -> int | None:
     """Read a number of at most nine digits; None for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
-def thread_counts(texts: Collection[str]) -> list[int | None]:
-    """Read thread counts in order, None last; anything else is left out."""
-    counts = sorted({count for text in texts if (count := whole_number(text)) is not None})
-    return [*counts, None] if NOTHING in texts else [*counts]
 
 
 def moment(text: str, *, of_day: time = time.min) -> datetime | None:
@@ -269,7 +263,9 @@ class ViewQuery:
 
     @property
     def thread_counts(self) -> list[int | None]:
-        return thread_counts(self.threads)
+        """The thread counts in order, None last; what is no number is left out."""
+        counts = sorted({count for text in self.threads if (count := whole_number(text)) is not None})
+        return [*counts, None] if NOTHING in self.threads else [*counts]
 
     def of_page(self, there: type[Q]) -> Q:
         """Return the same selection on another page, without what only this page knows."""

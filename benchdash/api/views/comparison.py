@@ -1,6 +1,7 @@
 """Versions against each other."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -24,7 +25,7 @@ from benchdash.rest import parameters
 
 # The parts of a selector; a parameter of the same name completes one that lacks it.
 _PLACE = tuple(field.name for field in fields(Selector) if not field.name.endswith("id"))
-_MAY_BE_EMPTY = ("build", "branch", "counterpart")
+MAY_BE_EMPTY = ("build", "branch", "counterpart")
 SELECTOR = (
     "the id of a version, or of a version at a place as addresses of pages have it (`12.3.1~branch`),"
     " or a JSON object with any of " + ", ".join(("id", *_PLACE))
@@ -134,7 +135,7 @@ def asked_columns(request: Request) -> dict[str, Any]:
     return {
         "base": asked_selector("base", parameters.required_text(request, "base")),
         "against": [asked_selector("against", text) for text in parameters.texts(request, "against") if text],
-        "filters": _filters(request),
+        "filters": asked_place(request),
         "threads": asked_threads(request),
     }
 
@@ -173,9 +174,10 @@ def asked_selector(field: str, text: str) -> Selector:
     return Selector(**selector.validated_data)
 
 
-def _filters(request: Request) -> dict[str, str]:
-    said = {name: parameters.text(request, name) for name in _PLACE}
-    given = {name: text for name, text in said.items() if text or (text == "" and name in _MAY_BE_EMPTY)}
+def asked_place(request: Request, names: Iterable[str] = _PLACE) -> dict[str, str]:
+    """Read the parts of a place; an empty one of those that may be empty is said, too."""
+    said = {name: parameters.text(request, name) for name in names}
+    given = {name: text for name, text in said.items() if text or (text == "" and name in MAY_BE_EMPTY)}
     if commit := given.get("commit"):
         given["commit"] = parameters.commit("commit", commit)
     return given

@@ -13,9 +13,11 @@ from benchdash.addresses import MatrixQuery, to_text
 from benchdash.answers.comparison import MatrixSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
+    MAY_BE_EMPTY,
     SELECTOR,
     SELECTOR_SCHEMA,
     THREADS,
+    asked_place,
     asked_relation,
     asked_selector,
     asked_threads,
@@ -46,7 +48,6 @@ from benchdash.results.workload_groups import grouping_of
 
 MAX_COLUMNS: Final = 40
 _NAMED: Final = ("product", "hardware", "configuration")
-_MAY_BE_EMPTY: Final = ("build", "branch", "counterpart")
 
 
 class MatrixView(View):
@@ -57,7 +58,7 @@ class MatrixView(View):
         parameters=[
             PROJECT,
             *(query_parameter(name, "the place of the versions") for name in _NAMED),
-            *(query_parameter(name, "the place of the versions; empty: none") for name in _MAY_BE_EMPTY),
+            *(query_parameter(name, "the place of the versions; empty: none") for name in MAY_BE_EMPTY),
             query_parameter("metric", "by default the main one of the versions"),
             OpenApiParameter(
                 "v",
@@ -115,8 +116,7 @@ def _asked_table(project: Project, request: Request) -> ComparisonTable[Column]:
 
 def _asked_columns(project: Project, request: Request) -> list[Column]:
     """Return the columns, that of the base first; each once."""
-    said = {name: parameters.text(request, name) for name in (*_NAMED, *_MAY_BE_EMPTY)}
-    place = {name: text for name, text in said.items() if text or (text == "" and name in _MAY_BE_EMPTY)}
+    place = asked_place(request, (*_NAMED, *MAY_BE_EMPTY))
     texts = [text for text in parameters.texts(request, "v") if text]
     if len(texts) > MAX_COLUMNS:
         raise parameters.refuse("v", f"a matrix has {MAX_COLUMNS} versions at most")

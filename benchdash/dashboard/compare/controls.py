@@ -1,12 +1,11 @@
-"""Filters, chips of the chosen versions, switches and suggestions of the pages under Compare."""
+"""Filters, switches and suggestions of the pages under Compare."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from benchdash.accounts.models import Project
 from benchdash.addresses import ViewQuery, to_text
-from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare.selection import ChosenColumns
 from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
@@ -18,15 +17,6 @@ from benchdash.results.controls import is_control
 
 _MAX_SUGGESTIONS: Final = 8
 AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
-
-
-@dataclass(frozen=True)
-class VersionChip:
-    """A chosen column or value, with the addresses that make it the reference and that leave it out."""
-
-    line: VersionLine
-    base_url: str
-    without_url: str = ""
 
 
 def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChip:

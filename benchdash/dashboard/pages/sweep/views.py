@@ -12,7 +12,7 @@ from benchdash.accounts.models import Project
 from benchdash.addresses import ColumnId, SweepQuery, history_of
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine
-from benchdash.dashboard.compare.controls import AXES, VersionChip, metric_filter, threads_filter
+from benchdash.dashboard.compare.controls import AXES, metric_filter, threads_filter
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.pages.sweep.doubts import single_sessions, sweep_doubts
@@ -49,6 +49,14 @@ _KIND_WORDS: Final[Mapping[Kind, str]] = {
     "name": "name",
     "fact": "fact of the machine",
 }
+
+
+@dataclass(frozen=True)
+class ValueChip:
+    """A value of the setting, with the address that makes it the reference."""
+
+    line: VersionLine
+    base_url: str
 
 
 @dataclass(frozen=True)
@@ -210,10 +218,10 @@ def _shown(
 
 def _chips(
     project: Project, query: SweepQuery, lines: Sequence[VersionLine], sweep: Sweep
-) -> list[VersionChip]:
+) -> list[ValueChip]:
     """Return the values with the addresses that make them the reference."""
     named = zip(lines, sweep.points, strict=True)
-    return [VersionChip(line, query.url(project, base=point.name)) for line, point in named]
+    return [ValueChip(line, query.url(project, base=point.name)) for line, point in named]
 
 
 def _usual_x(sweep: Sweep) -> str:
