@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-from ingest.formats.jmh.header import parameters_of
+from ingest.formats.jmh.header import header_of, parameters_of
 from ingest.formats.jmh.numbers import measured
 from ingest.formats.jmh.results import (
     PERCENTILES,
@@ -20,9 +20,9 @@ from ingest.formats.jmh.score_table import Key, ScoreTable, key_of, warnings_of
 from ingest.formats.places import CONFIGURATION, decision, kind_of, names_of
 from ingest.formats.report import FormatError, listed
 
-_RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?\s*:(.*)')
+RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?\s*:(.*)')
 _PERCENTILE = re.compile(r"(?:p\( *([0-9]{1,3}[.,][0-9]{1,9})\)|(max)) = (.*)")
-_LINES_TO_A_NUMBER = 2
+LINES_TO_A_NUMBER = 2
 
 
 class BenchmarkFailure(NamedTuple):
@@ -42,22 +42,20 @@ class BenchmarkBlock:
     """
 
     result: Result
+    comments: list[str]
     is_headless: bool = False
-    parameters: str = ""
     fork: int | None = None
-    texts: list[list[str]] = field(default_factory=list)
+    forks: int | None = None
+    texts: list[tuple[re.Match[str], list[str]]] = field(default_factory=list)
     failure: BenchmarkFailure | None = None
     row: Result | None = None
 
-    @classmethod
-    def of(cls, line: int, benchmark: str, header: Mapping[str, Any], *, is_headless: bool = False) -> Self:
-        block = cls(Result(benchmark, line=line), is_headless)
-        block.take_header(header)
-        return block
-
-    def take_header(self, header: Mapping[str, Any]) -> None:
+    def read_header(self, parameters: Collection[str]) -> None:
+        """Read the comments beside the name of the benchmark; ``parameters`` are those of the table."""
+        header = header_of(self.comments)
         self.result.mode, self.result.threads = header.get("mode"), header.get("threads")
-        self.result.settings = dict(header)
+        self.result.params = parameters_of(self.comments, parameters)
+        self.result.settings = header if self.forks is None else header | {"forks": self.forks}
 
     def add_iteration(self, iteration: int, text: str) -> None:
         score = measured(text)
@@ -74,9 +72,7 @@ class BenchmarkBlock:
         The first result of a benchmark is its score. JMH 1.0 to 1.10 names no others.
         """
         result = self.result
-        for line, *below in self.texts:
-            if not (match := _RESULT.fullmatch(line)):
-                continue
+        for match, below in self.texts:
             kind, name, beside = match.groups()
             number = _result_number(beside, below)
             if kind != "Secondary result" and not result.score:
@@ -167,7 +163,7 @@ class Execution:
             waiting.setdefault(key, []).append(row)
         for block in self.blocks:
             result = block.result
-            result.params = parameters_of(block.parameters, frozenset(columns.params if columns else ()))
+            block.read_header(columns.params if columns else ())
             mode = result.mode if columns and "mode" in columns.places else None
             candidates = waiting.get(key_of(_last_names(result.benchmark), result.params, mode), [])
             same = (row for row in candidates if _may_be_called(result.benchmark, row.benchmark))
@@ -214,7 +210,7 @@ def _result_number(beside: str, below: Sequence[str]) -> Score | None:
 
     Only a mean has an error: JMH prints one beside a sum too, and neither in the table nor in its JSON.
     """
-    texts = [text for text in (beside.strip(), *map(str.strip, below[:_LINES_TO_A_NUMBER])) if text]
+    texts = [text for text in (beside.strip(), *map(str.strip, below[:LINES_TO_A_NUMBER])) if text]
     text = next((text for text in texts if not text.startswith("N = ")), "")
     number, _, kind = text.removeprefix("mean =").partition("[")
     score = measured(number)

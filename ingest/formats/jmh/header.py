@@ -1,7 +1,7 @@
 """The comments that JMH prints before each benchmark: mode, threads, parameters, options, the JVM."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ingest.formats.jmh.results import mode_of
@@ -67,12 +67,13 @@ def _virtual_machine(text: str) -> tuple[str, str, str]:
     return jdk, name, version if name else version.removeprefix("VM ")
 
 
-def parameters_of(text: str, names: frozenset[str]) -> Mapping[str, str]:
-    """Return the parameters of ``(batchSize = 10, protocol = text)``.
+def parameters_of(comments: Sequence[str], names: Collection[str]) -> Mapping[str, str]:
+    """Return the parameters of ``# Parameters: (batchSize = 10, protocol = text)``.
 
     A value may look like one more parameter, so those that the head of the table names are the ones. It does
     not name those of a benchmark that failed.
     """
+    text = dict(map(_key_and_value, comments)).get("Parameters", "")
     found = list(_PARAMETER.finditer(text))
     named = [start for start in found if start[1] in names]
     starts = named if named and named[0] is found[0] else found

@@ -5,9 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingest.formats.documents import BlockKind, DocumentBlock, document_blocks, plain_text
-from ingest.formats.jmh.executions import BenchmarkBlock, BenchmarkFailure, Execution, told_apart
+from ingest.formats.jmh.executions import (
+    LINES_TO_A_NUMBER,
+    RESULT,
+    BenchmarkBlock,
+    BenchmarkFailure,
+    Execution,
+    told_apart,
+)
 from ingest.formats.jmh.header import are_contradictory, header_of
-from ingest.formats.jmh.results import report_of
+from ingest.formats.jmh.results import Result, report_of
 from ingest.formats.jmh.score_table import (
     ScoreTable,
     columns_of,
@@ -22,12 +29,8 @@ from ingest.masking import mask_text
 _FIRST_LINES = ("# JMH version: ", "# JMH 1", "# VM invoker: ", "# Benchmark mode: ", "# Run progress: ")
 _ITERATION = re.compile(r"Iteration +([0-9]{1,9}): (.*)")
 _FAILED_WARM_UP = re.compile(r"# Warmup Iteration +[0-9]{1,9}: <failure>")
-_RESULTS = tuple(
-    f"{kind}{sign}" for kind in ("Result", "Secondary result", "Run result") for sign in (" ", ":")
-)
 _TROUBLES = ("ERROR: org.openjdk.jmh.", "<forked VM failed", 'Exception in thread "main"')
 _FORK = re.compile(r"([0-9]{1,9}) of ([0-9]{1,9})")
-_RESULT_OF = re.compile(r'(?P<secondary>Secondary )?[Rr]esult "(?P<name>[^":]+)')
 _FAILURE = "<failure>"
 
 # Lines of JMH that look like a heading of Markdown.
@@ -48,13 +51,14 @@ _UNIT_OF_JMH = re.compile(r"(?<!\w)(?:[nuµμm]?s/op|[kKMG]?ops?/(?:[nuµμm]?s|
 # Nothing of a last line is lost that ends with a unit, or that has no words.
 _WHOLE_LINE = re.compile(rf".*{_UNIT_OF_JMH.pattern}\W*|\W*")
 
-_LINES_OF_A_RESULT = 3
-
 
 def recognise(head: bytes) -> bool:
     lines = map(_unmarked, head.decode("utf-8", "replace").splitlines())
     return any(
-        line.startswith(_FIRST_LINES) or _RESULT_OF.match(line) or columns_of_line(line) for line in lines
+        line.startswith(_FIRST_LINES)
+        or ((found := RESULT.fullmatch(line)) and found[2])
+        or columns_of_line(line)
+        for line in lines
     )
 
 
@@ -204,8 +208,8 @@ class _Log:
                 self._failed_at = number
             elif self._block:
                 self._block.add_iteration(int(iteration[1]), iteration[2])
-        elif line.startswith(_RESULTS):
-            self._begin_result(line, number)
+        elif found := RESULT.fullmatch(line):
+            self._begin_result(found, number)
         elif line == _FAILURE:
             self._failed_at = number
         elif line.startswith(_TROUBLES):
@@ -229,17 +233,17 @@ class _Log:
         self._text = ""
         self._is_beside_row, self._is_apart = True, False
 
-    def _begin_result(self, line: str, number: int) -> None:
-        match = _RESULT_OF.match(line)
-        if match and (self._block is None or self._block.is_headless):
+    def _begin_result(self, found: re.Match[str], number: int) -> None:
+        kind, name = found[1], (found[2] or "").partition(":")[0]
+        if name and (self._block is None or self._block.is_headless):
             # No header of its benchmark stands above it.
-            name = match["name"]
-            if not (self._block and self._block.result.benchmark == name and match["secondary"]):
-                header = header_of(self._comments)
-                self._begin_block(BenchmarkBlock.of(number, name, header, is_headless=True))
+            is_secondary = self._block and self._block.result.benchmark == name and kind != "Result"
+            if not is_secondary:
+                result = Result(name, line=number)
+                self._begin_block(BenchmarkBlock(result, [*self._comments], is_headless=True))
         if self._block:
-            self._result = [line]
-            self._block.texts.append(self._result)
+            self._result = []
+            self._block.texts.append((found, self._result))
 
     def _begin_block(self, block: BenchmarkBlock) -> None:
         self._start_execution_after_a_table()
@@ -258,18 +262,12 @@ class _Log:
     def _read_comment(self, line: str, number: int) -> None:
         name, _, value = line.partition(": ")
         if name == "# Benchmark" and value:
-            self._begin_block(BenchmarkBlock.of(number, value.strip(), header_of(self._comments)))
+            self._begin_block(BenchmarkBlock(Result(value.strip(), line=number), [*self._comments]))
             self._is_in_header = True
             return
         self._comments.append(line)
-        if self._block and self._is_in_header and name == "# Parameters":
-            self._block.parameters = value
-            return
-        if self._block and self._is_in_header and line.startswith("# VM "):
-            # In JMH 0.9 the virtual machine stands below the name.
-            self._block.take_header(header_of(self._comments))
-            return
-        self._is_in_header = False
+        if self._block and self._is_in_header:
+            self._block.comments.append(line)
         if line.startswith("# Run complete"):
             self.executions[-1].is_complete = True
         elif _FAILED_WARM_UP.match(line):
@@ -277,8 +275,7 @@ class _Log:
         elif self._block and name == "# Fork":
             # In the virtual machine of JMH itself it is ``N/A``.
             fork = _FORK.match(value)
-            number_, forks = (int(fork[1]), int(fork[2])) if fork else (1, 0)
-            self._block.fork, self._block.result.settings["forks"] = number_, forks
+            self._block.fork, self._block.forks = (int(fork[1]), int(fork[2])) if fork else (1, 0)
         elif self._block and line.startswith("# Warmup Fork:"):
             self._block.fork = None
 
@@ -330,9 +327,7 @@ class _Log:
 
     def _read_below_result(self, result: list[str], line: str) -> None:
         """Take the lines below a result; of sampled operations the percentiles stand further below."""
-        block = self._block
-        is_sampled = block and block.result.mode == "sample" and block.texts[:1] == [result]
-        if len(result) < _LINES_OF_A_RESULT or (is_sampled and line[:1] in ("", " ")):
+        if len(result) < LINES_TO_A_NUMBER or line[:1] in ("", " "):
             result.append(line)
         else:
             self._result = None
