@@ -304,10 +304,13 @@ class ToolSpec:
                 continue
             operation = operation_name(values.get("operation", ""))
             if kind.begins(operation, run, seen) or not ends.isdisjoint(seen):
-                # An error above all runs is of each that is measured.
+                # An error above all runs is of each that is measured, a warning of the next one.
+                notes = run.notes
                 if run.readings or run.rows or run.owes_figures or run.error is not head.error:
                     yield run
+                    notes = []
                 run = head.copy()
+                run.notes += notes
                 seen.clear()
             seen[kind].add(operation)
             run.is_closed = run.is_closed or is_closing(text) is not None

@@ -30,6 +30,12 @@ FORMAT = ToolSpec(
         ),
         PrintedLine('"{workload}","{qps}"', begins_run=True),
         PrintedLine('"test","rps"...'),
+        # Option -e shows them, before the block of the command whose replies they are.
+        PrintedLine(
+            "Error from server...",
+            begins_run=True,
+            warning="replies were errors, one a second is shown, and what failed is measured too",
+        ),
     ),
     required={"qps": "no line '... requests per second'"},
 )
