@@ -82,7 +82,7 @@ def read_runs(
             run, tables, notes = read(output, "" if alone else str(position))
         except FormatError as error:
             errors.append(error)
-            notes = [left_out(error)]
+            notes = [f"left out: {error.message} (line {error.line})"]
         else:
             runs.append(run)
             first_lines.append(output.line)
@@ -137,35 +137,14 @@ def not_a_number(text: str, tool: str, line: int) -> FormatError:
     return FormatError(f"{quoted(text)} is not a number that {tool} prints", line)
 
 
-def out_of_order(operation: str, line: int) -> FormatError:
-    """Return the error for times that fall where they should rise; ``operation`` may be empty."""
-    of = f" of {operation}" if operation else ""
-    return FormatError(f"the response times{of} are not in order", line)
-
-
 def contradiction(figure: str, other: str, line: int) -> FormatError:
     """Return the error for two figures of a file that cannot both be right."""
     return FormatError(f"{figure}, but {other}: one of the two is wrong", line)
 
 
-def cut_off(line: int) -> str:
-    """Return the warning of an output without its end."""
-    return f"the end of the output is missing after line {line}: is the file cut off?"
-
-
-def left_out(error: FormatError) -> str:
-    """Return the warning of a run that could not be read."""
-    return f"left out: {error.message} (line {error.line})"
-
-
 def missing(names: Sequence[str], line: int) -> str:
     """Return the warning of what a whole output has and this one lacks."""
     return f"missing up to line {line}: {listed(names)}"
-
-
-def capped(names: Sequence[str], limit: str, line: int) -> str:
-    """Return the warning of times that the tool prints as its limit where they were longer."""
-    return f"times above {limit} are printed as {limit} up to line {line}: {listed(names)} may be longer"
 
 
 def option(text: str) -> Fact:

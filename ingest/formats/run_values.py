@@ -20,7 +20,6 @@ from ingest.formats.outputs import (
     missing,
     not_a_number,
     option,
-    out_of_order,
     quoted,
 )
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedRun
@@ -454,7 +453,9 @@ class RunValues:
             if not in_order(*(times[one] for one in _IN_ORDER if one in times)) or not in_order(
                 *(value for _, value in ranked)
             ):
-                raise out_of_order(operation, self.line_of(f"{dot}latency_avg"))
+                of = f" of {operation}" if operation else ""
+                line = self.line_of(f"{dot}latency_avg")
+                raise FormatError(f"the response times{of} are not in order", line)
 
 
 @dataclass(slots=True)

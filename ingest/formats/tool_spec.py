@@ -51,7 +51,7 @@ from functools import cached_property
 
 from benchdash.results.readings import percentile_metric
 from ingest.formats.limits import Limits
-from ingest.formats.outputs import Read, bounded, cut_off, distinct, read_runs, whole_lines
+from ingest.formats.outputs import Read, bounded, distinct, read_runs, whole_lines
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import COUNT, OPTION, TEXTS, RunValues, operation_name
 from ingest.formats.source import Source
@@ -339,7 +339,7 @@ class ToolSpec:
         notes = [*run.notes, *run.check_times(), *self.finish(run), *run.check_rows()]
         notes += run.missing(self.wanted)
         if not run.is_closed:
-            notes.append(cut_off(run.last_line))
+            notes.append(f"the end of the output is missing after line {run.last_line}: is the file cut off?")
         return (
             run.parsed(key, self.required, self.workload),
             run.intervals(key),
