@@ -31,6 +31,7 @@ PICTURE_HEIGHT: Final = 260
 
 _MARGIN: Final = 5.0
 _MAX_TICKS: Final = 5
+_FEW_TICKS: Final = 3
 _SHARE_IN_PICTURE: Final = 0.95
 
 
@@ -109,12 +110,16 @@ def _x_axis(points: Sequence[Point], index: int, series: Series) -> tuple[Axis, 
     if series.branch:
         times = [iso(point.time) for point in points]
         axis = replace(time_axis(points[0].time, points[-1].time), title="")
-        ticks = day_ticks(axis.spaced([times[at] for at in shown], _MAX_TICKS))
-        return replace(axis, ticks=ticks), times
+        ticks, few = (
+            day_ticks(axis.spaced([times[at] for at in shown], most)) for most in (_MAX_TICKS, _FEW_TICKS)
+        )
+        return replace(axis, ticks=ticks, few_ticks=few), times
     names = [str(point.version) for point in points]
     axis = Axis(scale="names", names=names, range=(-0.5, len(names) - 0.5), has_grid=False)
-    ticks = [(at, names[int(at)]) for at in axis.spaced(shown, _MAX_TICKS)]
-    return replace(axis, ticks=ticks), range(len(names))
+    ticks, few = (
+        [(at, names[int(at)]) for at in axis.spaced(shown, most)] for most in (_MAX_TICKS, _FEW_TICKS)
+    )
+    return replace(axis, ticks=ticks, few_ticks=few), range(len(names))
 
 
 def _hover(point: Point, unit: str) -> str:

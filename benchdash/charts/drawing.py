@@ -20,6 +20,7 @@ from benchdash.charts.figure import (
     Line,
     Mark,
     Plot,
+    Points,
     Position,
     Shade,
     VerticalLine,
@@ -55,8 +56,9 @@ _MARGIN: Final = 0.06
 _CERTAIN: Final = 0.84
 _DASH: Final = 5.0
 _MAX_LEFT: Final = 0.4
-_HALF_BAR: Final = 0.36
+# The part of the room of a name that its bars take, and of a bar's room that it takes itself.
 _GROUP: Final = 0.8
+_BAR: Final = 0.9
 _INK, _INK_2, _LINE, _SURFACE = map(token, ("ink", "ink-2", "line", "surface"))
 
 
@@ -147,9 +149,9 @@ class _Picture:
         widest = max((text_width(words, _SMALL) for words in labels), default=0.0)
         left, right = _EDGE + min(widest, width * _MAX_LEFT) + 6, width - _EDGE - 4
         bottom = height - (2 + len(footer)) * _ROW + 4 - (_ROW if x_axis.title else 0)
-        flags = list(self._placed_flags(replace(self.figure, x=x_axis), right - left))
+        flags = self._flag_rows(x_axis, right - left)
         has_labels = any(isinstance(mark, Label) and mark.where == "above" for mark in self.figure.marks)
-        rows = max((1 + row for _, row, _, _ in flags), default=1 if has_labels else 0)
+        rows = max((1 + row for _, row, _ in flags), default=1 if has_labels else 0)
         each = (bottom - self.top) / len(plots)
         for number, (plot, y_axis) in enumerate(zip(plots, y_axes, strict=True)):
             top, end = self.top + number * each, self.top + (number + 1) * each
@@ -162,8 +164,8 @@ class _Picture:
             self._grid(frame)
             for mark in sorted(plot.marks, key=_layer):
                 self._mark(mark, frame, plot)
-            if number == 0:
-                self._flags(flags, frame)
+            for flag, row, is_left in flags if number == 0 else ():
+                self._flag(flag, row, frame, is_left=is_left)
         self._ticks_along(replace(frame, bottom=bottom))
         for number, line in enumerate(reversed(footer)):
             words = fitting(line, _SMALL, self.room)
@@ -186,8 +188,7 @@ class _Picture:
             if x > _EDGE and x + length > _EDGE + self.room:
                 x, self.top = float(_EDGE), self.top + _ROW
             if not is_last:
-                colour = line.colour if isinstance(line, Line) else line.colours
-                self._symbol((x + 4, self.top - 4), "circle", _first(colour), 3.5)
+                self._symbol((x + 4, self.top - 4), "circle", line.colours[0], 3.5)
             self._text((x + 12, self.top), words)
             x += length + 14
             if is_last:
@@ -219,38 +220,38 @@ class _Picture:
             place = (frame.left + frame.right) / 2, frame.bottom + 2 * _ROW - 1
             self._text(place, frame.x.title, _INK_2, anchor="middle")
 
-    def _placed_flags(self, figure: Figure, width: float) -> Iterator[tuple[FlagMark, int, bool, str]]:
-        """Yield the flags that have room, with the row, the side and the words of each."""
-        words = {flag.number: flag.words if self.options.width >= _NARROW else "" for flag in figure.flags}
+    def _words(self, flag: FlagMark) -> str:
+        """Return the words beside a flag; in a narrow picture it is a number alone."""
+        return flag.words if self.options.width >= _NARROW else ""
 
+    def _flag_rows(self, x_axis: Axis, width: float) -> list[tuple[FlagMark, int, bool]]:
         def part(flag: FlagMark) -> float:
-            texts = filter(None, (flag.text, words[flag.number]))
+            texts = filter(None, (flag.text, self._words(flag)))
             return sum(text_width(text, _SMALL) + 8 for text in texts) / width
 
-        for flag, row, is_left in figure.flag_rows(part):
-            yield flag, row, is_left, words[flag.number]
+        return list(replace(self.figure, x=x_axis).flag_rows(part))
 
-    def _flags(self, flags: Iterable[tuple[FlagMark, int, bool, str]], frame: _Frame) -> None:
-        """Write the flags above the plot, with the changes beside them where there is room."""
-        for flag, row, is_left, words in flags:
-            at, y = frame.across(flag.x), frame.top - 6 - row * _FLAG_ROW
-            if at is None:
-                continue
-            length, beside = text_width(flag.text, _SMALL) + 6, text_width(words, _SMALL) + 4
-            start = at - length if is_left else at
-            box = [(start, y + 4), (start + length, y + 4), (start + length, y - 12), (start, y - 12)]
-            self._area(box, flag.colour if flag.is_filled else _SURFACE)
-            self._stroke([*box, box[0]], flag.colour)
-            ink = _SURFACE if flag.is_filled else flag.colour
-            self._text((start + length / 2, y), flag.text, ink, anchor="middle")
-            self._text((start - beside if is_left else start + length + 4, y), words, flag.colour)
+    def _flag(self, flag: FlagMark, row: int, frame: _Frame, *, is_left: bool) -> None:
+        """Write a flag above the plot, with the change beside it."""
+        at, y = frame.across(flag.x), frame.top - 6 - row * _FLAG_ROW
+        if at is None:
+            return
+        words, length = self._words(flag), text_width(flag.text, _SMALL) + 6
+        start = at - length if is_left else at
+        box = [(start, y + 4), (start + length, y + 4), (start + length, y - 12), (start, y - 12)]
+        self._area(box, flag.colour if flag.is_filled else _SURFACE)
+        self._stroke([*box, box[0]], flag.colour)
+        ink = _SURFACE if flag.is_filled else flag.colour
+        self._text((start + length / 2, y), flag.text, ink, anchor="middle")
+        beside = start - text_width(words, _SMALL) - 4 if is_left else start + length + 4
+        self._text((beside, y), words, flag.colour)
 
     # --- ink --------------------------------------------------------------------------------------------
 
     def _mark(self, mark: Mark, frame: _Frame, plot: Plot) -> None:
         match mark:
             case Line():
-                self._line(mark, frame)
+                self._line(mark, frame, plot)
             case Bars():
                 self._bars(mark, frame, plot)
             case Band():
@@ -277,59 +278,56 @@ class _Picture:
             case Label():
                 self._label(mark, frame)
 
-    def _line(self, line: Line, frame: _Frame) -> None:
-        colours = [line.colour] * len(line.x) if isinstance(line.colour, str) else line.colour
-        symbols = [line.symbol] * len(line.x) if isinstance(line.symbol, str) else line.symbol
+    def _line(self, line: Line, frame: _Frame, plot: Plot) -> None:
+        count = len(line.x)
+        symbols = [line.symbol] * count if isinstance(line.symbol, str) else line.symbol
+        sizes = [line.size] * count if isinstance(line.size, int | float) else line.size
         if line.width:
             dash = _DASH if line.dash != "solid" else 0.0
             for stretch in frame.stretches(line.x, line.y):
                 if len(stretch) > 1:
-                    self._stroke(stretch, colours[0], line.width * 0.8, dash)
-        for x, ends in zip(line.x, line.errors, strict=False):
-            if ends and x is not None:
-                self._error([frame.place(x, end) for end in ends], colours[0])
-        for x, y, colour, symbol in zip(line.x, line.y, colours, symbols, strict=True):
-            if line.size and x is not None and y is not None and (place := frame.place(x, y)):
+                    self._stroke(stretch, line.colours[0], line.width * 0.8, dash)
+        self._errors(line, line.y if plot.has_rows else line.x, frame, has_rows=plot.has_rows)
+        for x, y, colour, symbol, size in zip(line.x, line.y, line.colours, symbols, sizes, strict=True):
+            if size and x is not None and y is not None and (place := frame.place(x, y)):
                 is_within = 0 <= (frame.y.part(y) or 0.0) <= 1
-                self._symbol(place, symbol if is_within else "circle-open", colour, line.size * 0.42)
+                self._symbol(place, symbol if is_within else "circle-open", colour, size * 0.42)
 
     def _bars(self, bars: Bars, frame: _Frame, plot: Plot) -> None:
+        places, values = (bars.y, bars.x) if plot.has_rows else (bars.x, bars.y)
+        value_axis = frame.x if plot.has_rows else frame.y
         beside = [mark for mark in plot.marks if isinstance(mark, Bars)]
         nth = next(number for number, mark in enumerate(beside) if mark is bars)
-        value_axis = frame.x if bars.is_horizontal else frame.y
-        for number, (at, value) in enumerate(zip(bars.at, bars.values, strict=True)):
-            if value is None:
+        each = _GROUP / (1 if plot.has_rows else len(beside))
+        shift = 0.0 if plot.has_rows or bars.widths else each * nth - (_GROUP - each) / 2
+        middles = [float(place or 0) + shift for place in places]
+        for number, (at, value, colour) in enumerate(zip(middles, values, bars.colours, strict=True)):
+            if not isinstance(value, int | float):
                 continue
-            colour = bars.colours if isinstance(bars.colours, str) else bars.colours[number]
-            half, middle = _HALF_BAR, at
-            if bars.widths:
-                half = bars.widths[number] / 2
-            elif not bars.is_horizontal:
-                half = _GROUP / len(beside) / 2
-                middle = at - _GROUP / 2 + half * (2 * nth + 1)
-            fill = _SURFACE if number in bars.hollow else colour
-            if value_axis.scale == "log":
-                place = frame.place(value, at) if bars.is_horizontal else frame.place(middle, value)
-                if place:
-                    self._symbol(place, "circle-open" if number in bars.hollow else "circle", colour, 4)
-            else:
-                sides = (middle - half, middle + half)
-                corners = frame.box((0, value), sides) if bars.is_horizontal else frame.box(sides, (0, value))
-                self._area(corners, fill)
+            half = bars.widths[number] / 2 if bars.widths else each / 2 * _BAR
+            is_hollow = number in bars.hollow
+            if value_axis.scale != "log":
+                sides = (at - half, at + half)
+                corners = frame.box((0, value), sides) if plot.has_rows else frame.box(sides, (0, value))
+                self._area(corners, _SURFACE if is_hollow else colour)
                 self._stroke([*corners, *corners[:1]], colour, 1.5)
-            if number < len(bars.errors) and (ends := bars.errors[number]):
-                places = (
-                    frame.place(end, at) if bars.is_horizontal else frame.place(middle, end) for end in ends
-                )
-                self._error(list(places), _INK)
+            elif place := frame.place(value, at) if plot.has_rows else frame.place(at, value):
+                self._symbol(place, "circle-open" if is_hollow else "circle", colour, 4)
+        self._errors(bars, middles, frame, has_rows=plot.has_rows)
 
-    def _error(self, ends: Sequence[Place | None], colour: str) -> None:
-        places = [place for place in ends if place]
-        self._stroke(places, colour)
-        is_upright = len({x for x, _ in places}) == 1
-        for x, y in places:
-            tick = [(x - 3, y), (x + 3, y)] if is_upright else [(x, y - 3), (x, y + 3)]
-            self._stroke(tick, colour)
+    def _errors(
+        self, points: Points, places: Sequence[Position | None], frame: _Frame, *, has_rows: bool
+    ) -> None:
+        """Draw the intervals of values, with a tick at both ends."""
+        for at, ends, colour in zip(places, points.errors, points.colours, strict=False):
+            if at is None or ends is None:
+                continue
+            found = (frame.place(end, float(at)) if has_rows else frame.place(at, end) for end in ends)
+            known, own = [place for place in found if place], _INK if isinstance(points, Bars) else colour
+            self._stroke(known, own)
+            x, y = (0, 3) if has_rows else (3, 0)
+            for across, down in known:
+                self._stroke([(across - x, down - y), (across + x, down + y)], own)
 
     def _symbol(self, place: Place, symbol: str, colour: str, radius: float) -> None:
         """Draw a circle, triangle or diamond, hollow where its name says so."""
@@ -370,10 +368,6 @@ class _Picture:
         self.shapes.append(Text(place, text, self._colour(colour), size, anchor))
 
 
-def _first(colours: str | Sequence[str]) -> str:
-    return colours if isinstance(colours, str) else colours[0]
-
-
 def _layer(mark: Mark) -> int:
     """Return grounds first, then lines and bars, and on them what is said of them."""
     if isinstance(mark, Shade) or (isinstance(mark, VerticalLine) and mark.is_below):
@@ -385,31 +379,32 @@ def _layer(mark: Mark) -> int:
 
 
 def _values_along(figure: Figure) -> list[float]:
-    """Return what an axis of numbers has to hold."""
+    """Return the numbers that the horizontal axis has to hold."""
     values: list[float] = []
-    for mark in figure.marks:
-        if isinstance(mark, Bars) and mark.is_horizontal:
-            values += _values_of(mark.values, mark.errors)
-        elif isinstance(mark, Line):
-            values += [x for x in mark.x if isinstance(x, int | float)]
+    for plot in figure.plots:
+        for mark in plot.marks:
+            if isinstance(mark, Points):
+                values += [x for x in mark.x if isinstance(x, int | float)]
+                values += _other_ends(mark) if plot.has_rows else []
     return values
 
 
 def _values_up(plot: Plot) -> list[float]:
+    """Return the numbers that the vertical axis has to hold."""
     values: list[float] = []
     for mark in plot.marks:
-        if isinstance(mark, Line):
-            values += _values_of(mark.y, mark.errors)
-        elif isinstance(mark, Bars):
-            values += [0.0, *_values_of(mark.values, mark.errors)]
+        if isinstance(mark, Points):
+            values += [y for y in mark.y if y is not None]
+            values += [] if plot.has_rows else _other_ends(mark)
         elif isinstance(mark, Level):
             values += [mark.y, mark.y if mark.y_end is None else mark.y_end]
     return values
 
 
-def _values_of(values: Iterable[float | None], errors: Iterable[Interval | None]) -> list[float]:
-    ends = [end for pair in errors if pair for end in pair]
-    return [*(value for value in values if value is not None), *ends]
+def _other_ends(points: Points) -> list[float]:
+    """Return the ends of intervals, and the zero at which bars begin."""
+    ends = [end for pair in points.errors if pair for end in pair]
+    return [*ends, 0.0] if isinstance(points, Bars) else ends
 
 
 def _with_range(axis: Axis, values: Sequence[float], *, is_vertical: bool) -> Axis:

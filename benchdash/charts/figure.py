@@ -75,52 +75,55 @@ _TICK_ROOM: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Points joined by lines where ``width`` is not 0; ``size`` and ``symbol`` are those of its points.
+class Points:
+    """Values at places. Where the vertical axis is of names, values lie along the horizontal one.
 
-    ``colour`` and ``symbol`` may be one for each point. ``errors`` are the intervals of points, ``hover``
-    their words, below ``head`` and above ``foot``, which are the same for all; without it they say nothing.
-    ``links`` are where a click leads, ``times`` when a point was measured. A line without a name, or
-    not ``is_named``, stands in no legend; another one of its ``group`` may stand there for it.
+    ``colour`` may be one for each point. ``errors`` are intervals of the values, ``hover`` the words of
+    points; without them they say nothing. ``links`` are where a click leads, ``times`` when they were
+    measured. Points without a name, or not ``is_named``, stand in no legend.
     """
 
     name: str
     x: Sequence[Position | None]
     y: Sequence[float | None]
     colour: str | Sequence[str]
-    width: float = 2
-    dash: Dash = "solid"
-    size: float = 6
-    symbol: str | Sequence[str] = "circle"
     errors: Sequence[Interval | None] = ()
     hover: Sequence[str] = ()
-    head: str = ""
-    foot: str = ""
     links: Sequence[str] = ()
     times: Sequence[str] = ()
     is_named: bool = True
-    group: str = ""
+
+    @property
+    def colours(self) -> Sequence[str]:
+        return [self.colour] * len(self.x) if isinstance(self.colour, str) else self.colour
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
-    """Bars from zero to ``values``; where their axis is logarithmic and has no zero, points.
+class Line(Points):
+    """Points joined by lines where ``width`` is not 0; ``size`` and ``symbol`` may be one for each point.
 
-    ``colours`` are one for each bar, or one for all; the bars ``hollow`` have an outline alone. ``widths``
-    are in the unit of ``at``. ``texts`` stand in the bars. Vertical ones at one name stand side by side.
+    Their words stand below ``head`` and above ``foot``, which are the same for all.
     """
 
-    name: str
-    at: Sequence[float]
-    values: Sequence[float | None]
-    colours: str | Sequence[str]
+    width: float = 2
+    dash: Dash = "solid"
+    size: float | Sequence[float] = 6
+    symbol: str | Sequence[str] = "circle"
+    head: str = ""
+    foot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars(Points):
+    """Bars from zero to their values; where the axis of these is logarithmic and has no zero, points.
+
+    Those ``hollow`` have an outline alone. ``widths`` are parts of the axis of places. ``texts`` stand in
+    the bars. Vertical ones at one name stand side by side.
+    """
+
     hollow: Collection[int] = ()
     widths: Sequence[float] = ()
-    is_horizontal: bool = False
     texts: Sequence[str] = ()
-    errors: Sequence[Interval | None] = ()
-    hover: Sequence[str] = ()
-    links: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +199,6 @@ class FlagMark:
 class AxisMarks:
     """Triangles or diamonds along the horizontal axis; the first line of what each says is its title."""
 
-    name: str
     x: Sequence[Position]
     hover: Sequence[str]
     symbol: Literal["triangle-up", "diamond"]
@@ -214,10 +216,13 @@ class Plot:
     marks: Sequence[Mark]
 
     @property
-    def named(self) -> list[Line | Bars]:
-        """The lines that a legend names."""
-        drawn = [mark for mark in self.marks if isinstance(mark, Line | Bars)]
-        return [mark for mark in drawn if mark.name and (isinstance(mark, Bars) or mark.is_named)]
+    def has_rows(self) -> bool:
+        return self.y.scale == "names"
+
+    @property
+    def named(self) -> list[Points]:
+        """Return the lines that a legend names."""
+        return [mark for mark in self.marks if isinstance(mark, Points) and mark.name and mark.is_named]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ narrow screens, and ``trace.meta`` holds an address, and the time, of every poin
 
 import html
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from math import log10
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from benchdash.charts.figure import (
     Level,
     Line,
     Plot,
+    Points,
     Shade,
     Tick,
     VerticalLine,
@@ -50,24 +50,30 @@ def plotly(figure: Figure, *, with_links: bool = True) -> Json:
     data: list[Json] = []
     shapes: list[Json] = []
     labels: list[Json] = []
+    names = list(map(markup, figure.x.names))
     for number, plot in enumerate(figure.plots):
         axis = {"yaxis": _axis_name("y", number)} if len(figure.plots) > 1 else {}
         for mark in plot.marks:
             match mark:
                 case Line():
-                    data.append(_line(mark, figure.x, with_links=with_links) | axis)
+                    data.append(_trace(mark, plot, names, with_links=with_links) | _line(mark) | axis)
                 case Bars():
-                    data.append(_bars(mark, figure, plot, with_links=with_links) | axis)
+                    is_log = (figure.x if plot.has_rows else plot.y).scale == "log"
+                    look = _bars_as_points(mark) if is_log else _bars(mark, plot)
+                    data.append(_trace(mark, plot, names, with_links=with_links) | look | axis)
                 case Band():
-                    data.append(_band(mark, figure.x) | axis)
+                    data.append(_band(mark, plot, names) | axis)
                 case AxisMarks():
-                    data.append(_axis_marks(mark, figure))
+                    # An axis for the marks along the horizontal one has no ticks of its own.
+                    own = {"yaxis": _axis_name("y", len(figure.plots))}
+                    data.append(_axis_marks(mark, plot, names) | own)
                 case VerticalLine() | Level() | Shade():
                     shapes.append(_shape(mark))
                 case Label():
                     labels.append(_label(mark))
     labels += _flags(figure, _FLAG_PARTS, with_links=with_links)
-    layout = _layout(figure) | {"margin": _margin(figure, labels), "shapes": shapes, "annotations": labels}
+    layout = _layout(figure, names)
+    layout |= {"margin": _margin(figure, labels), "shapes": shapes, "annotations": labels}
     if figure.flags:
         few = _flags(figure, _FLAG_PARTS_OF_NARROW, with_links=with_links, with_words=False)
         layout["meta"]["narrow"] = {"margin": _margin(figure, few), "annotations": few}
@@ -82,7 +88,7 @@ def markup(text: str) -> str:
 # --- layout -----------------------------------------------------------------------------------------------
 
 
-def _layout(figure: Figure) -> Json:
+def _layout(figure: Figure, names: Sequence[str]) -> Json:
     plots = figure.plots
     lines = sum(len(plot.named) for plot in plots)
     most = max(len(plot.named) for plot in plots)
@@ -103,22 +109,23 @@ def _layout(figure: Figure) -> Json:
         or (figure.names == "ends" and lines > MAX_END_LABELS),
         "legend": {"font": {"size": 12}, "tracegroupgap": 0, "itemsizing": "constant"},
         "meta": {"end_labels": figure.names == "ends" and 1 < lines <= MAX_END_LABELS},
-        "xaxis": _axis(figure.x),
+        "xaxis": _axis(figure.x) | _named_places(figure.x, names),
     }
     if figure.names == "above":
         layout["legend"] |= {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
     if figure.x.few_ticks:
-        layout["meta"]["few_ticks"] = _ticks(figure.x, figure.x.few_ticks)
+        layout["meta"]["few_ticks"] = _ticks(figure.x.few_ticks, names)
     height = (1 - _GAP * (len(plots) - 1)) / len(plots)
     for number, plot in enumerate(plots):
         top = 1 - number * (height + _GAP)
         domain = {"domain": [max(0, top - height), top]} if len(plots) > 1 else {}
-        layout[_axis_name("yaxis", number)] = _axis(plot.y, is_vertical=True) | domain
+        layout[_axis_name("yaxis", number)] = (
+            _axis(plot.y) | (_rows(plot.y) if plot.has_rows else {}) | domain
+        )
     if len(plots) > 1:
         layout["xaxis"]["anchor"] = _axis_name("y", len(plots) - 1)
         layout["hoversubplots"] = "axis"
     if any(isinstance(mark, AxisMarks) for mark in figure.marks):
-        # An axis for the marks along the horizontal one; it has no ticks of its own.
         own = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
         layout[_axis_name("yaxis", len(plots))] = own
     if bars:
@@ -142,7 +149,7 @@ def _axis_name(axis: str, number: int) -> str:
     return f"{axis}{number + 1}" if number else axis
 
 
-def _axis(axis: Axis, *, is_vertical: bool = False) -> Json:
+def _axis(axis: Axis) -> Json:
     written: Json = {
         "title": {
             "text": markup(axis.title), "standoff": 8, "font": {"size": 12, "color": _INK_2}
@@ -167,14 +174,8 @@ def _axis(axis: Axis, *, is_vertical: bool = False) -> Json:
             written["type"] = "log"
         case "time":
             written["type"] = "date"
-        case "names" if is_vertical:
-            written |= _ticks(replace(axis, scale="linear"), enumerate(axis.names))
-            written |= {"range": [len(axis.names) - 0.5, -0.5], "ticks": "", "fixedrange": True}
-        case "names":
-            names = list(map(markup, axis.names))
-            written |= {"type": "category", "categoryorder": "array", "categoryarray": names}
-    if axis.ticks:
-        written |= _ticks(axis, axis.ticks)
+    if axis.ticks and axis.scale != "names":
+        written |= _ticks(axis.ticks)
     elif axis.scale == "log":
         # Whole numbers at every tick: Plotly abbreviates 20 to 2 otherwise.
         written |= {"dtick": "D2", "tickformat": ",~f"}
@@ -192,34 +193,61 @@ def _axis(axis: Axis, *, is_vertical: bool = False) -> Json:
     return written
 
 
-def _ticks(axis: Axis, ticks: Iterable[Tick]) -> Json:
-    places, texts = zip(*ticks, strict=True)
-    return {"tickmode": "array", "tickvals": _places(places, axis), "ticktext": list(map(markup, texts))}
-
-
-def _places(places: Iterable[Any], axis: Axis) -> list[Any]:
-    """Return places as traces have them: names are told by themselves."""
+def _named_places(axis: Axis, names: Sequence[str]) -> Json:
+    """Return what a horizontal axis of names has beside; nothing for one of numbers or times."""
     if axis.scale != "names":
-        return list(places)
-    names = list(map(markup, axis.names))
-    return [None if place is None else names[place] for place in places]
+        return {}
+    ticks = _ticks(axis.ticks, names) if axis.ticks else {}
+    return {"type": "category", "categoryorder": "array", "categoryarray": names, **ticks}
+
+
+def _rows(axis: Axis) -> Json:
+    ends = [len(axis.names) - 0.5, -0.5]
+    return {**_ticks(list(enumerate(axis.names))), "range": ends, "ticks": "", "fixedrange": True}
+
+
+def _ticks(ticks: Sequence[Tick], names: Sequence[str] = ()) -> Json:
+    places = _places([at for at, _ in ticks], names)
+    return {"tickmode": "array", "tickvals": places, "ticktext": [markup(text) for _, text in ticks]}
+
+
+def _places(places: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Return places as traces have them: names are told by themselves."""
+    return [None if place is None else names[place] for place in places] if names else list(places)
 
 
 # --- traces -----------------------------------------------------------------------------------------------
 
 
-def _line(line: Line, axis: Axis, *, with_links: bool) -> Json:
+def _trace(points: Points, plot: Plot, names: Sequence[str], *, with_links: bool) -> Json:
+    trace: Json = {
+        "name": markup(points.name),
+        "x": _places(points.x, names),
+        "y": list(points.y),
+        "showlegend": bool(points.name) and points.is_named,
+    }
+    if any(points.errors):
+        # Plotly ends even an error of nothing with a tick.
+        along, values = ("error_x", trace["x"]) if plot.has_rows else ("error_y", points.y)
+        trace[along] = _errors(values, points.errors)
+        if isinstance(points, Bars):
+            trace[along]["color"] = _INK
+        elif not isinstance(points.colour, str):
+            trace[along]["color"] = _INK_2
+    if with_links and points.links:
+        times = {"times": list(points.times)} if points.times else {}
+        trace["meta"] = {"links": list(points.links), **times}
+    return trace
+
+
+def _line(line: Line) -> Json:
     modes = [name for name, is_so in (("lines", line.width), ("markers", line.size)) if is_so]
-    one_colour = line.colour if isinstance(line.colour, str) else _INK
+    colour = line.colour if isinstance(line.colour, str) else _INK
     trace: Json = {
         "type": "scatter",
         "mode": "+".join(modes),
-        "name": markup(line.name),
-        "x": _places(line.x, axis),
-        "y": list(line.y),
-        "line": {"color": one_colour, "width": line.width, "dash": line.dash},
+        "line": {"color": colour, "width": line.width, "dash": line.dash},
         "connectgaps": False,
-        "showlegend": bool(line.name) and line.is_named,
     }
     if line.size:
         symbol = {} if line.symbol == "circle" else {"symbol": line.symbol}
@@ -227,51 +255,37 @@ def _line(line: Line, axis: Axis, *, with_links: bool) -> Json:
     if not line.width:
         # Points at the edge are not cut in half.
         trace["cliponaxis"] = False
-    if line.group:
-        trace["legendgroup"] = line.group
-    if any(line.errors):
-        trace["error_y"] = _errors(line.y, line.errors)
     if not line.hover:
         return trace | {"hoverinfo": "skip"}
-    trace["text"] = list(map(markup, line.hover))
     # Plotly fills in ``%{...}`` in templates.
     head, foot = (markup(text).replace("%{", "%&#123;") for text in (line.head, line.foot))
-    parts = [f"<b>{head}</b>" if head else "", "%{text}", foot]
-    trace["hovertemplate"] = "<br>".join(filter(None, parts)) + _beside(line.name if not head else "")
-    if with_links and line.links:
-        trace["meta"] = {"links": list(line.links), **({"times": list(line.times)} if line.times else {})}
-    return trace
+    parts = filter(None, (f"<b>{head}</b>" if head else "", "%{text}", foot))
+    template = "<br>".join(parts) + _beside(line.name if not head else "")
+    return trace | {"text": list(map(markup, line.hover)), "hovertemplate": template}
 
 
-def _bars(bars: Bars, figure: Figure, plot: Plot, *, with_links: bool) -> Json:
-    along, value_axis = (plot.y, figure.x) if bars.is_horizontal else (figure.x, plot.y)
-    values, error = ("x", "error_x") if bars.is_horizontal else ("y", "error_y")
-    count = len(bars.values)
-    own = [bars.colours] * count if isinstance(bars.colours, str) else list(bars.colours)
-    fills = [_SURFACE if number in bars.hollow else colour for number, colour in enumerate(own)]
-    trace: Json = {
-        "name": markup(bars.name),
-        values: list(bars.values),
-        "y" if bars.is_horizontal else "x": list(bars.at) if bars.is_horizontal else _places(bars.at, along),
-        "marker": {"color": fills, "line": {"color": own, "width": 1.5 if bars.is_horizontal else 0}},
+def _bars(bars: Bars, plot: Plot) -> Json:
+    look = _bars_as_points(bars) | {"type": "bar"}
+    del look["mode"], look["marker"]["size"]
+    if plot.has_rows:
+        return look | {"orientation": "h", "width": 0.72}
+    look["marker"]["line"]["width"] = 0
+    if bars.widths:
+        look["width"] = list(bars.widths)
+    if bars.texts:
+        look |= {"text": list(bars.texts), "textposition": "inside", "insidetextanchor": "end"}
+    return look
+
+
+def _bars_as_points(bars: Bars) -> Json:
+    fills = [_SURFACE if number in bars.hollow else colour for number, colour in enumerate(bars.colours)]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "marker": {"color": fills, "size": 9, "line": {"color": list(bars.colours), "width": 1.5}},
         "customdata": list(map(markup, bars.hover)),
         "hovertemplate": "%{customdata}" + _beside(bars.name),
     }
-    if any(bars.errors):
-        # Plotly ends even an error of nothing with a tick.
-        trace[error] = _errors(bars.values, bars.errors) | {"color": _INK}
-    if with_links and bars.links:
-        trace["meta"] = {"links": list(bars.links)}
-    if value_axis.scale == "log":
-        trace["marker"]["size"] = 9
-        return trace | {"type": "scatter", "mode": "markers"}
-    if bars.widths or bars.is_horizontal:
-        trace["width"] = list(bars.widths) or 0.72
-    if bars.is_horizontal:
-        trace["orientation"] = "h"
-    if bars.texts:
-        trace |= {"text": list(bars.texts), "textposition": "inside", "insidetextanchor": "end"}
-    return trace | {"type": "bar"}
 
 
 def _beside(name: str) -> str:
@@ -289,37 +303,19 @@ def _errors(values: Sequence[float | None], intervals: Sequence[Interval | None]
     return {"type": "data", **sides, "thickness": 1, "width": 3}
 
 
-def _band(band: Band, axis: Axis) -> Json:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": _places(band.x, axis),
-        "y": list(band.y),
-        "fill": "toself",
-        "fillcolor": band.colour,
-        "line": {"color": band.colour, "width": 0},
-        "opacity": band.opacity,
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+def _band(band: Band, plot: Plot, names: Sequence[str]) -> Json:
+    edge = Line("", band.x, band.y, band.colour, width=0, size=0)
+    ground = {"mode": "lines", "fill": "toself", "fillcolor": band.colour, "opacity": band.opacity}
+    return _trace(edge, plot, names, with_links=False) | _line(edge) | ground
 
 
-def _axis_marks(marks: AxisMarks, figure: Figure) -> Json:
-    titled = (text.partition("\n") for text in marks.hover)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": marks.name,
-        "x": _places(marks.x, figure.x),
-        # Above the line of the axis, which is drawn over it.
-        "y": [0.012] * len(marks.x),
-        "yaxis": _axis_name("y", len(figure.plots)),
-        "marker": {"symbol": marks.symbol, "size": 10, "color": marks.colour},
-        "text": [f"<b>{markup(title)}</b><br>{markup(words)}" for title, _, words in titled],
-        "hovertemplate": "%{text}<extra></extra>",
-        "cliponaxis": False,
-        "showlegend": False,
-    }
+def _axis_marks(marks: AxisMarks, plot: Plot, names: Sequence[str]) -> Json:
+    # Above the line of the axis, which is drawn over it.
+    y = [0.012] * len(marks.x)
+    points = Line("", marks.x, y, marks.colour, width=0, size=10, symbol=marks.symbol, hover=marks.hover)
+    titled = (markup(text).partition("<br>") for text in marks.hover)
+    texts = [f"<b>{title}</b><br>{words}" for title, _, words in titled]
+    return _trace(points, plot, names, with_links=False) | _line(points) | {"text": texts}
 
 
 # --- marks ------------------------------------------------------------------------------------------------

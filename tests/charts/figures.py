@@ -43,15 +43,14 @@ _MARKS = [
     Label(2, "-20 %", "top", "left"),
     FlagMark(1, 1, "1 ▼", "-20.0 %", token("worse-ink"), is_filled=True),
     FlagMark(2, 2, "2", "", INK, is_filled=False),
-    AxisMarks("settings changed", [1], ["1: settings changed\nfsync: ON"], "triangle-up", INK),
+    AxisMarks([1], ["1: settings changed\nfsync: ON"], "triangle-up", INK),
 ]
 _ROWS = Bars(
     "",
-    range(3),
     [1.0, 2.0, 3.0],
+    range(3),
     [INK, BLUE, BLUE],
     hollow=[0],
-    is_horizontal=True,
     errors=[(0.5, 1.5), None, None],
     hover=_NAMES,
     links=["/runs/1/"] * 3,

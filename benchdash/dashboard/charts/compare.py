@@ -185,11 +185,10 @@ def bars(
     shown = [value for value in values(row, lines, metric) if value.cell and _drawn(value, scale) is not None]
     drawn = Bars(
         "",
-        range(len(shown)),
         [_drawn(value, scale) for value in shown],
+        range(len(shown)),
         [value.line.colour for value in shown],
         hollow=[number for number, value in enumerate(shown) if value.line.is_base],
-        is_horizontal=True,
         errors=_intervals(shown, scale),
         hover=[f"{value.line.name}\n{_hover(value, row.unit, scale)}" for value in shown],
         links=_links(shown, link),

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -98,8 +97,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
     """Draw response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
-    drawn = list(zip(lines, distributions, strict=True))
-    marks = [*(_curve(line, one) for line, one in drawn), *(_marks(line, one) for line, one in drawn)]
+    drawn = [_curve(line, one) for line, one in zip(lines, distributions, strict=True)]
     decades = max(1, *(math.ceil(math.log10(one.total)) for one in distributions))
     shares = [0.5, *(1 - 10.0**-decade for decade in range(1, decades + 1))]
     x_axis = Axis(
@@ -108,40 +106,37 @@ def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Dist
         ticks=[(_slowest(share), f"{100 * share:.10g}") for share in shares],
         hover_title="1 of %{x:,.3~g} operations took longer",
     )
-    plot = Plot(metric_axis("response time", "ms", LOWER, log=True), marks)
+    plot = Plot(metric_axis("response time", "ms", LOWER, log=True), drawn)
     names: Literal["", "above", "beside"] = "above" if len(lines) <= MAX_END_LABELS else "beside"
     return Figure(x_axis, [plot], names=names if len(lines) > 1 else "", says_all=True)
 
 
 def _curve(line: VersionLine, distribution: Distribution) -> Line:
-    """Draw a point for every twentieth of a decade from the 11th percentile on: lower ones say little."""
+    """Draw a point for every twentieth of a decade from the 11th percentile on: lower ones say little.
+
+    The percentiles of the table are marked, with an error bar where the bucket is wide.
+    """
     steps = range(1, math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
-    shares = sorted({*_told(distribution), *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
+    told = set(_told(distribution))
+    shares = sorted({*told, *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
     found = distribution.percentiles(shares)
-    words = [
-        f"{percentile_name(round(share, 6))}: {bounds_words(bounds)} ms"
+    middles = [bounds.middle for bounds in found]
+    ends = (
+        (bounds.low, bounds.high) if share in told and _is_wide(bounds) else (None, None)
         for share, bounds in zip(shares, found, strict=True)
-    ]
-    return replace(_line(line, shares, found), size=0, hover=words)
-
-
-def _marks(line: VersionLine, distribution: Distribution) -> Line:
-    """Mark the percentiles of the table, with an error bar where the bucket is wide."""
-    shares = _told(distribution)
-    found = distribution.percentiles(shares)
-    ends = [(bounds.low, bounds.high) if _is_wide(bounds) else (None, None) for bounds in found]
-    errors = intervals([bounds.middle for bounds in found], ends)
-    return replace(_line(line, shares, found), width=0, errors=errors, is_named=False)
-
-
-def _line(line: VersionLine, shares: Sequence[float], found: Sequence[Bounds]) -> Line:
+    )
     return Line(
         line.short_name,
         list(map(_slowest, shares)),
-        [bounds.middle for bounds in found],
+        middles,
         line.colour,
         dash="dash" if line.is_base else "solid",
-        group=line.name,
+        size=[6 if share in told else 0 for share in shares],
+        errors=intervals(middles, ends),
+        hover=[
+            f"{percentile_name(round(share, 6))}: {bounds_words(bounds)} ms"
+            for share, bounds in zip(shares, found, strict=True)
+        ],
     )
 
 

@@ -209,14 +209,14 @@ def _on_axis(flags: Sequence[Flag]) -> Iterator[AxisMarks]:
     if switched := [flag for flag in flags if flag.switches]:
         texts = [_hover_of(flag, "settings changed", flag.switches) for flag in switched]
         places = [flag.place for flag in switched]
-        yield AxisMarks("settings changed", places, texts, "triangle-up", token("ink-2"))
+        yield AxisMarks(places, texts, "triangle-up", token("ink-2"))
     if written := [flag for flag in flags if flag.annotations]:
         texts = [
             _hover_of(flag, "annotation", [f"{one.at:%Y-%m-%d}: {one.text}" for one in flag.annotations])
             for flag in written
         ]
         places = [flag.place for flag in written]
-        yield AxisMarks("annotations", places, texts, "diamond", token("accent"))
+        yield AxisMarks(places, texts, "diamond", token("accent"))
 
 
 def _hover_of(flag: Flag, what: str, words: Sequence[str]) -> str:

@@ -58,13 +58,15 @@ def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
         width=0,
         size=9,
         symbol=[symbol for symbol, _ in signs],
+        # All intervals: without its wide one, the least certain change would look the most certain.
+        errors=ends,
         hover=[f"{row.name}\n{_hover(row)}" for row in rows],
         links=[row.link for row in rows],
     )
     x_axis = Axis(title, suffix=" %", is_signed=True, max_ticks=6, range=_range(x, ends))
     names = [shortened(row.name, _MAX_NAME_LENGTH) for row in rows]
     y_axis = Axis(scale="names", names=names, has_grid=False)
-    return Figure(x_axis, [Plot(y_axis, [_intervals(ends), changed, VerticalLine(0)])])
+    return Figure(x_axis, [Plot(y_axis, [changed, VerticalLine(0)])])
 
 
 def height(count: int) -> int:
@@ -74,19 +76,6 @@ def height(count: int) -> int:
 
 def _per_cent(ratio: float) -> float:
     return 100 * ratio - 100
-
-
-def _intervals(ends: Sequence[tuple[float, float] | None]) -> Line:
-    """Draw all intervals: without its wide one, the least certain change would look the most certain."""
-    told = [(pair, number) for number, pair in enumerate(ends) if pair]
-    return Line(
-        "",
-        [end for (low, high), _ in told for end in (low, high, None)],
-        [at for _, number in told for at in (number, number, None)],
-        token("ink-2"),
-        width=1,
-        size=0,
-    )
 
 
 def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> tuple[float, float]:

@@ -15,10 +15,10 @@ def figure(*comparisons):
 
 
 def test_a_change_stands_at_its_per_cent_with_its_interval():
-    intervals, trace = figure(Comparison(0.9, 0.85, 0.95, 0.001, "worse"))["data"]
+    [trace] = figure(Comparison(0.9, 0.85, 0.95, 0.001, "worse"))["data"]
     assert [round(x, 6) for x in trace["x"]] == [-10.0]
-    assert [round(x, 6) for x in intervals["x"][:2]] == [-15.0, -5.0]
-    assert (intervals["x"][2:], intervals["y"]) == ([None], [0, 0, None])
+    assert [round(x, 6) for x in trace["error_x"]["arrayminus"]] == [5.0]
+    assert [round(x, 6) for x in trace["error_x"]["array"]] == [5.0]
     assert trace["text"] == [
         "w0<br>−10.0\N{NO-BREAK SPACE}% (−15.0\N{NO-BREAK SPACE}% to −5.0\N{NO-BREAK SPACE}%), slower"
     ]
@@ -28,7 +28,7 @@ def test_a_change_stands_at_its_per_cent_with_its_interval():
 def test_a_verdict_has_a_shape_and_not_only_a_colour():
     ratios = {"worse": 0.9, "better": 1.1, "likely_worse": 0.9, "likely_better": 1.1, "same": 1.0}
     compared = [Comparison(ratio, verdict=verdict) for verdict, ratio in ratios.items()]
-    _, trace = figure(*compared, Comparison(1.2))["data"]
+    [trace] = figure(*compared, Comparison(1.2))["data"]
     assert trace["marker"]["symbol"] == [
         "triangle-down",
         "triangle-up",
@@ -51,9 +51,9 @@ def test_rows_stand_from_top_to_bottom_and_names_are_no_markup():
 
 def test_an_interval_is_drawn_however_wide_and_leaves_the_chart_where_it_would_flatten_it():
     made = figure(Comparison(1.2, 0.5, 9.0), Comparison(1.1), Comparison(0.9, 0.8, 1.0))
-    intervals, _ = made["data"]
-    assert [round(x) for x in intervals["x"] if x is not None] == [-50, 800, -20, 0]
-    assert intervals["y"] == [0, 0, None, 2, 2, None]
+    errors = made["data"][0]["error_x"]
+    assert [one if one is None else round(one) for one in errors["arrayminus"]] == [70, None, 10]
+    assert [one if one is None else round(one) for one in errors["array"]] == [780, None, 10]
     first, last = made["layout"]["xaxis"]["range"]
     # 2.5 times as far as the largest change, 20 %, and a little margin.
     assert (round(first), round(last)) == (-55, 55)
