@@ -17,8 +17,9 @@ from benchdash.charts.figure import (
     Plot,
     Position,
     VerticalLine,
+    iso,
 )
-from benchdash.charts.parts import day_ticks, hover_text, iso, metric_axis, relative_axis, time_axis
+from benchdash.charts.parts import hover_text, metric_axis, names_axis, relative_axis, time_axis
 from benchdash.charts.png import png
 from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint
@@ -31,7 +32,6 @@ PICTURE_HEIGHT: Final = 260
 
 _MARGIN: Final = 5.0
 _MAX_TICKS: Final = 5
-_FEW_TICKS: Final = 3
 _SHARE_IN_PICTURE: Final = 0.95
 
 
@@ -105,21 +105,13 @@ def change_picture(points: Sequence[Point], index: int, change_point: ChangePoin
 def _x_axis(points: Sequence[Point], index: int, series: Series) -> tuple[Axis, Sequence[Position]]:
     """Return the axis and the places on it: of a branch along time, else by version."""
     last = len(points) - 1
-    weighty = [index, last, 0, *range(0, last, max(last // _MAX_TICKS, 1))]
-    shown = [at for at in weighty if 0 <= at <= last]
+    key_places = [at for at in (index, last, 0) if 0 <= at <= last]
     if series.branch:
         times = [iso(point.time) for point in points]
-        axis = replace(time_axis(points[0].time, points[-1].time), title="")
-        ticks, few = (
-            day_ticks(axis.spaced([times[at] for at in shown], most)) for most in (_MAX_TICKS, _FEW_TICKS)
-        )
-        return replace(axis, ticks=ticks, few_ticks=few), times
-    names = [str(point.version) for point in points]
-    axis = Axis(scale="names", names=names, range=(-0.5, len(names) - 0.5), has_grid=False)
-    ticks, few = (
-        [(at, names[int(at)]) for at in axis.spaced(shown, most)] for most in (_MAX_TICKS, _FEW_TICKS)
-    )
-    return replace(axis, ticks=ticks, few_ticks=few), range(len(names))
+        axis = time_axis(points[0].time, points[-1].time, [times[at] for at in key_places])
+        return replace(axis, title="", max_ticks=_MAX_TICKS), times
+    axis = names_axis([str(point.version) for point in points], key_places)
+    return replace(axis, max_ticks=_MAX_TICKS), range(len(points))
 
 
 def _hover(point: Point, unit: str) -> str:

@@ -51,6 +51,7 @@ _BETWEEN_LABELS: Final = 10
 _FLAG_ROW: Final = 20.0
 _NARROW: Final = 440
 _MAX_TICK: Final = 140
+_WIDTH_OF_TICK: Final = 70
 _MARGIN: Final = 0.06
 # The font of who looks at an SVG may be wider than that by which texts are measured here.
 _CERTAIN: Final = 0.84
@@ -206,7 +207,7 @@ class _Picture:
 
     def _ticks_along(self, frame: _Frame) -> None:
         taken: list[Interval] = []
-        for value, words in _ticks(frame.x):
+        for value, words in _ticks(frame.x, frame.right - frame.left):
             part, at = frame.x.part(value), frame.across(value)
             if at is None or part is None or not 0 <= part <= 1:
                 continue
@@ -243,8 +244,9 @@ class _Picture:
         self._stroke([*box, box[0]], flag.colour)
         ink = _SURFACE if flag.is_filled else flag.colour
         self._text((start + length / 2, y), flag.text, ink, anchor="middle")
-        beside = start - text_width(words, _SMALL) - 4 if is_left else start + length + 4
-        self._text((beside, y), words, flag.colour)
+        if words:
+            beside = start - text_width(words, _SMALL) - 4 if is_left else start + length + 4
+            self._text((beside, y), words, flag.colour)
 
     # --- ink --------------------------------------------------------------------------------------------
 
@@ -424,8 +426,10 @@ def _with_range(axis: Axis, values: Sequence[float], *, is_vertical: bool) -> Ax
     return replace(axis, range=(0.0 if axis.from_zero and low >= 0 else low - room, high + room))
 
 
-def _ticks(axis: Axis) -> list[tuple[Position, str]]:
+def _ticks(axis: Axis, width: float = 0) -> list[tuple[Position, str]]:
     """Return the ticks of an axis that has a range: its own, its names, or round numbers."""
+    if axis.key_places is not None:
+        return axis.chosen_ticks(max(2, min(axis.max_ticks, int(width / _WIDTH_OF_TICK))))
     if axis.ticks or axis.scale == "names" or axis.range is None:
         return list(axis.ticks or enumerate(axis.names))
     if axis.scale == "time":

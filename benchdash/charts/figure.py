@@ -4,7 +4,7 @@ Texts are plain, with line breaks; colours are tokens of base.css (see colours.t
 serves light and dark.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import log10
@@ -21,22 +21,41 @@ Interval = tuple[float, float]
 
 MAX_END_LABELS: Final = 6
 """Beyond this many lines their names stand in a legend."""
+TIME_ROOM: Final = 0.02
+"""The part of a span that an axis of times is longer than it at both ends."""
+# Ticks stand at least this part of their even distance apart.
+_TICK_ROOM: Final = 0.9
+_MAX_LABEL: Final = 20
+_MAX_NAME_LENGTH: Final = 34
 _FLAG_ROWS: Final = 3
+
+
+def shortened(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
+    """Keep both ends of a long name, so that names that begin alike stay apart."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 1) // 2
+    return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
+
+
+def iso(time: datetime) -> str:
+    """Write a time as a place on an axis of times."""
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
     """``names`` stand at 0, 1, 2 ...; on a vertical axis from top to bottom.
 
-    ``ticks`` are chosen by who draws, ``max_ticks`` of them, where none are given; ``few_ticks`` are those of
-    a narrow chart. ``suffix`` stands behind numbers, ``hover_title`` above what all lines say at one place.
+    Where no ``ticks`` are given, who draws chooses ``max_ticks`` of them: on an axis with ``key_places`` at
+    these first. ``suffix`` stands behind numbers, ``hover_title`` above what all lines say at one place.
     """
 
     title: str = ""
     scale: Scale = "linear"
     names: Sequence[str] = ()
     ticks: Sequence[Tick] = ()
-    few_ticks: Sequence[Tick] = ()
+    key_places: Sequence[Position] | None = None
     range: tuple[Position, Position] | None = None
     from_zero: bool = False
     suffix: str = ""
@@ -60,18 +79,31 @@ class Axis:
             return log10(at) if at > 0 else None
         return at
 
-    def spaced(self, places: Iterable[Position], most: int) -> list[Position]:
-        """Return those of ``places``, the weightiest first, whose labels do not meet, in their order."""
+    def chosen_ticks(self, most: int) -> list[Tick]:
+        """Return ticks whose labels do not meet: at key places first, and evenly between them."""
+        # Twice as near as labels may be: they have to fit between key places.
+        count = len(self.names)
+        even = range(0, count, max(count // (2 * most), 1)) if count else self._even_times(2 * most)
         parts: dict[Position, float] = {}
-        for place in places:
+        for place in [*(self.key_places or ()), *even]:
             part = self.part(place) or 0.0
             if all(abs(part - other) >= _TICK_ROOM / most for other in parts.values()):
                 parts[place] = part
-        return sorted(parts, key=parts.__getitem__)
+        places = sorted(parts, key=parts.__getitem__)
+        if self.names:
+            return [(place, shortened(self.names[int(place)], _MAX_LABEL)) for place in places]
+        days = [datetime.fromisoformat(str(place)) for place in places]
+        years = [None, *(day.year for day in days)]
+        return [
+            (place, f"{day.day} {day:%b}" + ("" if day.year == before else f"\n{day.year}"))
+            for place, day, before in zip(places, days, years, strict=False)
+        ]
 
-
-# Ticks stand at least this part of their even distance apart.
-_TICK_ROOM: Final = 0.9
+    def _even_times(self, steps: int) -> Iterator[str]:
+        first, last = (datetime.fromisoformat(str(end)) for end in self.range or ())
+        room = (last - first) * TIME_ROOM / (1 + 2 * TIME_ROOM)
+        for number in range(steps + 1):
+            yield iso(first + room + (last - first - 2 * room) * number / steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,15 @@
 """Axes, intervals and words that many figures share."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from benchdash.charts.figure import Axis, Interval, Position, Tick
+from benchdash.charts.figure import TIME_ROOM, Axis, Interval, Position, iso
 from benchdash.results import wording
 
 # Two ticks of a threads axis lie at least this factor apart.
 _TICK_FACTOR: Final = 1.3
 _DECADE: Final = 10
-_MAX_NAME_LENGTH: Final = 34
-
-
-def shortened(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
-    """Keep both ends of a long name, so that names that begin alike stay apart."""
-    if len(text) <= longest:
-        return text
-    half = (longest - 1) // 2
-    return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
 def threads_axis(counts: Sequence[int]) -> Axis:
@@ -36,25 +27,17 @@ def threads_axis(counts: Sequence[int]) -> Axis:
     )
 
 
-def time_axis(first: datetime, last: datetime) -> Axis:
+def time_axis(first: datetime, last: datetime, key_places: Sequence[Position] | None = None) -> Axis:
     """Return an axis of times with a little room at both ends."""
-    room = (last - first) * 0.02 or timedelta(hours=12)
-    return Axis("time, UTC", "time", range=(iso(first - room), iso(last + room)), has_grid=False)
+    room = (last - first) * TIME_ROOM or timedelta(hours=12)
+    ends = iso(first - room), iso(last + room)
+    return Axis("time, UTC", "time", range=ends, key_places=key_places, has_grid=False)
 
 
-def iso(time: datetime) -> str:
-    """Write a time as a place on an axis of times."""
-    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
-
-
-def day_ticks(places: Sequence[Position]) -> list[Tick]:
-    """Name times by their days, each year once."""
-    days = [datetime.fromisoformat(str(place)) for place in places]
-    years = [None, *(day.year for day in days)]
-    return [
-        (place, f"{day.day} {day:%b}" + ("" if day.year == before else f"\n{day.year}"))
-        for place, day, before in zip(places, days, years, strict=False)
-    ]
+def names_axis(names: Sequence[str], key_places: Sequence[Position] | None = None) -> Axis:
+    """Return an axis of names side by side."""
+    ends = (-0.5, len(names) - 0.5)
+    return Axis(scale="names", names=names, range=ends, key_places=key_places, has_grid=False)
 
 
 def metric_axis(metric: str, unit: str, direction: str, *, log: bool = False) -> Axis:

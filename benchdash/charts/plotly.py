@@ -35,6 +35,8 @@ _MAX_UNIFIED_LINES: Final = 8
 # The part of the height between two plots.
 _GAP: Final = 0.05
 _FLAG_HEIGHT: Final = 20
+# The labels of an axis on a narrow screen.
+_FEW_TICKS: Final = 3
 # The parts of the axis over which a flag with its words reaches, and one that is a number alone; those on a
 # narrow screen, where all are.
 _FLAG_PARTS: Final = (0.13, 0.03)
@@ -113,8 +115,9 @@ def _layout(figure: Figure, names: Sequence[str]) -> Json:
     }
     if figure.names == "above":
         layout["legend"] |= {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
-    if figure.x.few_ticks:
-        layout["meta"]["few_ticks"] = _ticks(figure.x.few_ticks, names)
+    if figure.x.key_places is not None:
+        layout["xaxis"] |= _ticks(figure.x.chosen_ticks(figure.x.max_ticks), names)
+        layout["meta"]["few_ticks"] = _ticks(figure.x.chosen_ticks(_FEW_TICKS), names)
     height = (1 - _GAP * (len(plots) - 1)) / len(plots)
     for number, plot in enumerate(plots):
         top = 1 - number * (height + _GAP)
@@ -174,7 +177,7 @@ def _axis(axis: Axis) -> Json:
             written["type"] = "log"
         case "time":
             written["type"] = "date"
-    if axis.ticks and axis.scale != "names":
+    if axis.ticks:
         written |= _ticks(axis.ticks)
     elif axis.scale == "log":
         # Whole numbers at every tick: Plotly abbreviates 20 to 2 otherwise.
@@ -197,8 +200,7 @@ def _named_places(axis: Axis, names: Sequence[str]) -> Json:
     """Return what a horizontal axis of names has beside; nothing for one of numbers or times."""
     if axis.scale != "names":
         return {}
-    ticks = _ticks(axis.ticks, names) if axis.ticks else {}
-    return {"type": "category", "categoryorder": "array", "categoryarray": names, **ticks}
+    return {"type": "category", "categoryorder": "array", "categoryarray": names}
 
 
 def _rows(axis: Axis) -> Json:

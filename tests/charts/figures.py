@@ -61,9 +61,7 @@ _DAYS = ["2026-03-02T04:00:00", "2026-03-03T04:00:00"]
 
 WITH_EVERYTHING = [
     Figure(
-        Axis(
-            scale="names", names=_NAMES, ticks=[(0, "10.6.1")], few_ticks=[(2, "10.6.3")], range=(-0.5, 2.5)
-        ),
+        Axis(scale="names", names=_NAMES, key_places=[0], range=(-0.5, 2.5), max_ticks=3),
         [Plot(Axis("tps", range=(0, 20), max_ticks=4), _MARKS)],
         names="ends",
     ),
@@ -80,7 +78,7 @@ WITH_EVERYTHING = [
     ),
     Figure(Axis("ms"), [Plot(Axis("operations"), [_STEPS])], is_small=True),
     Figure(
-        Axis("time", "time", ticks=[(_DAYS[0], "2 Mar\n2026")], range=(_DAYS[0], _DAYS[1])),
+        Axis("time", "time", key_places=[], range=(_DAYS[0], _DAYS[1]), max_ticks=4),
         [Plot(Axis("tps", "log"), [Line("a", _DAYS, [1.0, 100.0], BLUE, hover=["", ""], head="a")])],
         says_all=True,
     ),

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from benchdash.charts.colours import ordered_colours, token, unordered_colour
-from benchdash.charts.figure import Axis, Bars, Figure, Interval, Line, Plot, VerticalLine
+from benchdash.charts.figure import Axis, Bars, Figure, Interval, Line, Plot, VerticalLine, shortened
 from benchdash.charts.parts import (
     hover_text,
     intervals,
     log_is_better,
     metric_axis,
     relative_axis,
-    shortened,
     threads_axis,
 )
 from benchdash.dashboard.shell import numbers

@@ -21,18 +21,16 @@ from benchdash.charts.figure import (
     Plot,
     Position,
     Shade,
-    Tick,
     VerticalLine,
+    shortened,
 )
 from benchdash.charts.parts import (
-    day_ticks,
     hover_text,
     intervals,
-    iso,
     log_is_better,
     metric_axis,
+    names_axis,
     relative_axis,
-    shortened,
     time_axis,
 )
 from benchdash.dashboard.pages.history.flags import Flag, flags_of
@@ -53,11 +51,9 @@ _MAX_ERROR_BARS: Final = 200
 _POINTS_IN_SMALL: Final = 150
 _MAX_MARKERS_IN_SMALL: Final = 20
 _MAX_TICKS: Final = 10
-_MAX_TICKS_OF_NARROW: Final = 3
 # The levels around a change are drawn over this many groups, or this part of the axis.
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
-_MAX_LABEL: Final = 20
 _MAX_PER_CENT: Final = 300.0
 _MAX_WORDS: Final = 8
 # More dotted lines than this would hide those of histories.
@@ -285,35 +281,14 @@ def _flag(flag: Flag) -> FlagMark:
 
 
 def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook, flags: Sequence[Flag]) -> Axis:
-    """Return the axis with labels at changes, the weightiest of near ones, and evenly between them."""
+    """Return the axis with labels at changes before others."""
+    changed = [flag.place for flag in _by_weight(flags) if flag.changes]
     if look.axis is None:
         times = [point.time for line in lines for point in line.all_points]
-        axis = time_axis(min(times), max(times))
+        axis = time_axis(min(times), max(times), changed)
     else:
-        ends = (-0.5, len(look.axis) - 0.5)
-        axis = Axis(scale="names", names=look.axis.labels, range=ends, has_grid=False)
-    weighty = [flag.place for flag in _by_weight(flags) if flag.changes]
-    ticks, few = (
-        _named(axis.spaced([*weighty, *_even_places(lines, look, most)], most), look)
-        for most in (_MAX_TICKS, _MAX_TICKS_OF_NARROW)
-    )
-    return replace(axis, ticks=ticks, few_ticks=few, max_ticks=_MAX_TICKS)
-
-
-def _even_places(lines: Sequence[HistoryLine], look: HistoryLook, most: int) -> list[Position]:
-    """Return places evenly apart, twice as near as labels may be: they have to fit between changes."""
-    steps = 2 * most
-    if look.axis is not None:
-        return list(range(0, len(look.axis), max(len(look.axis) // steps, 1)))
-    times = [point.time for line in lines for point in line.all_points]
-    first, last = min(times), max(times)
-    return [iso(first + (last - first) * number / steps) for number in range(steps + 1)]
-
-
-def _named(places: Sequence[Position], look: HistoryLook) -> list[Tick]:
-    if look.axis is None:
-        return day_ticks(places)
-    return [(place, shortened(look.axis.labels[int(place)], _MAX_LABEL)) for place in places]
+        axis = names_axis(look.axis.labels, changed)
+    return replace(axis, max_ticks=_MAX_TICKS)
 
 
 def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> Axis:

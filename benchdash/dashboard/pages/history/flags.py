@@ -7,8 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from benchdash.charts.figure import Position
-from benchdash.charts.parts import iso
+from benchdash.charts.figure import Position, iso
 from benchdash.dashboard.pages.history.histories import HistoryLine, HistoryLook
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.headlines import change_words, day

@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 from django.db.models import Q
 
-from benchdash.charts.figure import Position
-from benchdash.charts.parts import iso
+from benchdash.charts.figure import Position, iso
 from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.newest_nights import (

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchdash.charts.colours import token
-from benchdash.charts.figure import Axis, Figure, Line, Plot, VerticalLine
-from benchdash.charts.parts import shortened
+from benchdash.charts.figure import Axis, Figure, Line, Plot, VerticalLine, shortened
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.verdict_words import words
 from benchdash.regressions.detection.compare import Comparison

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from benchdash.charts.colours import ordered_colours
-from benchdash.charts.figure import Axis, Figure, Plot
-from benchdash.charts.parts import shortened
+from benchdash.charts.figure import Axis, Figure, Plot, shortened
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine, value_axis, values, version_line
 from benchdash.dashboard.compare.panels import (
