@@ -244,9 +244,10 @@ class _Picture:
         self._stroke([*box, box[0]], flag.colour)
         ink = _SURFACE if flag.is_filled else flag.colour
         self._text((start + length / 2, y), flag.text, ink, anchor="middle")
-        if words:
-            beside = start - text_width(words, _SMALL) - 4 if is_left else start + length + 4
-            self._text((beside, y), words, flag.colour)
+        if words and is_left:
+            self._text((start - 4, y), words, flag.colour, anchor="end")
+        elif words:
+            self._text((start + length + 4, y), words, flag.colour)
 
     # --- ink --------------------------------------------------------------------------------------------
 
