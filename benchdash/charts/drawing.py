@@ -20,9 +20,9 @@ from benchdash.charts.figure import (
     Line,
     Mark,
     Plot,
-    Points,
     Position,
     Shade,
+    ValueMark,
     VerticalLine,
 )
 from benchdash.charts.png import fitting, text_width
@@ -319,7 +319,7 @@ class _Picture:
         self._errors(bars, middles, frame, has_rows=plot.has_rows)
 
     def _errors(
-        self, points: Points, places: Sequence[Position | None], frame: _Frame, *, has_rows: bool
+        self, points: ValueMark, places: Sequence[Position | None], frame: _Frame, *, has_rows: bool
     ) -> None:
         """Draw the intervals of values, with a tick at both ends."""
         for at, ends, colour in zip(places, points.errors, points.colours, strict=False):
@@ -386,7 +386,7 @@ def _values_along(figure: Figure) -> list[float]:
     values: list[float] = []
     for plot in figure.plots:
         for mark in plot.marks:
-            if isinstance(mark, Points):
+            if isinstance(mark, ValueMark):
                 values += [x for x in mark.x if isinstance(x, int | float)]
                 values += _other_ends(mark) if plot.has_rows else []
     return values
@@ -396,7 +396,7 @@ def _values_up(plot: Plot) -> list[float]:
     """Return the numbers that the vertical axis has to hold."""
     values: list[float] = []
     for mark in plot.marks:
-        if isinstance(mark, Points):
+        if isinstance(mark, ValueMark):
             values += [y for y in mark.y if y is not None]
             values += [] if plot.has_rows else _other_ends(mark)
         elif isinstance(mark, Level):
@@ -404,7 +404,7 @@ def _values_up(plot: Plot) -> list[float]:
     return values
 
 
-def _other_ends(points: Points) -> list[float]:
+def _other_ends(points: ValueMark) -> list[float]:
     """Return the ends of intervals, and the zero at which bars begin."""
     ends = [end for pair in points.errors if pair for end in pair]
     return [*ends, 0.0] if isinstance(points, Bars) else ends

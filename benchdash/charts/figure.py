@@ -107,12 +107,12 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class ValueMark:
     """Values at places. Where the vertical axis is of names, values lie along the horizontal one.
 
     ``colour`` may be one for each point. ``errors`` are intervals of the values, ``hover`` the words of
     points; without them they say nothing. ``links`` are where a click leads, ``times`` when they were
-    measured. Points without a name, or not ``is_named``, stand in no legend.
+    measured. Marks without a name, or not ``is_named``, stand in no legend.
     """
 
     name: str
@@ -131,7 +131,7 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Line(Points):
+class Line(ValueMark):
     """Points joined by lines where ``width`` is not 0; ``size`` and ``symbol`` may be one for each point.
 
     Their words stand below ``head`` and above ``foot``, which are the same for all.
@@ -146,7 +146,7 @@ class Line(Points):
 
 
 @dataclass(frozen=True, slots=True)
-class Bars(Points):
+class Bars(ValueMark):
     """Bars from zero to their values; where the axis of these is logarithmic and has no zero, points.
 
     Those ``hollow`` have an outline alone. ``widths`` are parts of the axis of places. ``texts`` stand in
@@ -252,9 +252,9 @@ class Plot:
         return self.y.scale == "names"
 
     @property
-    def named(self) -> list[Points]:
+    def named(self) -> list[ValueMark]:
         """Return the lines that a legend names."""
-        return [mark for mark in self.marks if isinstance(mark, Points) and mark.name and mark.is_named]
+        return [mark for mark in self.marks if isinstance(mark, ValueMark) and mark.name and mark.is_named]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from benchdash.charts.figure import (
     Level,
     Line,
     Plot,
-    Points,
     Shade,
     Tick,
+    ValueMark,
     VerticalLine,
 )
 
@@ -221,7 +221,7 @@ def _places(places: Sequence[Any], names: Sequence[str]) -> list[Any]:
 # --- traces -----------------------------------------------------------------------------------------------
 
 
-def _trace(points: Points, plot: Plot, names: Sequence[str], *, with_links: bool) -> Json:
+def _trace(points: ValueMark, plot: Plot, names: Sequence[str], *, with_links: bool) -> Json:
     trace: Json = {
         "name": markup(points.name),
         "x": _places(points.x, names),
