@@ -221,11 +221,6 @@ def open_filter() -> Q:
     )
 
 
-def open_incidents(project: Project) -> QuerySet[Incident]:
-    """Return the incidents of a project that somebody should look at; see ``open_filter``."""
-    return incidents(project).filter(open_filter())
-
-
 def seen_on(hardware: Iterable[int]) -> Q:
     """Select the incidents of these machines, or with series that were measured on them."""
     changed = ChangePoint.objects.filter(LIVE, series__hardware__in=hardware, incident=OuterRef("pk"))

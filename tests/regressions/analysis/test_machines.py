@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from benchdash.regressions.models import Incident
-from benchdash.regressions.queries import evidence, incidents, open_incidents
+from benchdash.regressions.queries import evidence, incidents, open_filter
 from benchdash.regressions.services import analyse_touched
 from benchdash.results.controls import control_build
 from benchdash.results.models import Run, Series
@@ -51,7 +51,7 @@ def test_what_two_products_show_at_once_is_one_incident_of_their_machine(project
     assert machine.median == pytest.approx(-0.2, abs=0.02)
     assert machine.looked_at == 6
     assert {of_product(name).folded_into for name in ("MariaDB", "PostgreSQL")} == {machine}
-    assert list(open_incidents(project)) == [machine]
+    assert list(incidents(project).filter(open_filter())) == [machine]
     assert {one.what for one in of_product("MariaDB").events.all()} == {"detected", "confirmed", "folded"}
 
 
@@ -174,7 +174,7 @@ def test_without_its_machine_an_incident_stands_for_itself_again(project):
     assert of_machine().status == "withdrawn"
     assert of_product("MariaDB").folded_into is None
     assert of_product("MariaDB").events.last().what == "unfolded"
-    assert list(open_incidents(project)) == [of_product("MariaDB")]
+    assert list(incidents(project).filter(open_filter())) == [of_product("MariaDB")]
 
 
 def test_a_regression_waits_until_the_other_products_of_the_night_are_measured(project):
