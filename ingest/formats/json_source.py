@@ -46,6 +46,15 @@ def load_lines(source: Source) -> Iterator[tuple[int, object]]:
             yield number, _decode(line, first_line=number)
 
 
+def object_at(text: str, start: int = 0) -> dict[str, object]:
+    """Return the object that begins there; an empty one where it does not end or is none."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def line_of(source: Source, *path: str | int) -> int | None:
     """Return the line on which the value at ``path`` begins (``"measurements", 3, "qps"``), for messages."""
     for found, offset, _ in _values(source.text):

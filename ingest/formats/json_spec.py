@@ -18,8 +18,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
-from ingest.formats.json_source import line_of, lines_of_items, load, load_lines
+from ingest.formats.json_source import line_of, lines_of_items, load, load_lines, object_at
 from ingest.formats.outputs import Read, bounded, missing_line_end, read_runs
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.run_values import RunValues
@@ -81,11 +82,12 @@ class JsonSpec:
 
     def recognise(self, head: bytes) -> bool:
         if self.lines_named_by:
-            head = head.lstrip().partition(b"\n")[0]
-        is_of_other = any(b'"%b"' % key.encode() in head for key in self.keys_of_others)
-        return (
-            _JSON.search(head) is not None and not is_of_other and all(key.search(head) for key in self._keys)
-        )
+            fields = object_at(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace"))
+            named = [[name for name in key.split("|") if name in fields] for key in self.keys]
+            # An object there is of another tool, too.
+            is_run = all(named) and not any(isinstance(fields[name], dict) for name in chain(*named))
+            return is_run and fields.keys().isdisjoint(self.keys_of_others)
+        return _JSON.search(head) is not None and all(key.search(head) for key in self._keys)
 
     def parse(self, source: Source) -> ParsedReport:
         """Read each run of the file. Raise FormatError where none is whole; of several one is left out."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
-from ingest.formats.json_source import lines_of_items, load, load_lines
+from ingest.formats.json_source import lines_of_items, load, load_lines, object_at
 from ingest.formats.outputs import missing_line_end
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
@@ -32,7 +32,7 @@ def recognise(head: bytes) -> bool:
     if not text.lstrip().startswith(("{", "[")):
         return False
     found = _LIST.match(text)
-    first = _object_at(text, found.end()) if found else _object_at(text.lstrip().partition("\n")[0], 0)
+    first = object_at(text, found.end()) if found else object_at(text.lstrip().partition("\n")[0], 0)
     shared = ["unit"] if found and '"unit"' in found.group() else []
     return not _GO_TPC.issubset(first) and tell_runs([*first, *shared])
 
@@ -41,7 +41,7 @@ def parse(source: Source) -> ParsedReport:
     """Return a run for each measurement. Raise FormatError with the line that cannot be understood."""
     source.check()
     text = source.head.decode("utf-8", "replace")
-    if not _LIST.match(text) and _object_at(text.lstrip().partition("\n")[0], 0):
+    if not _LIST.match(text) and object_at(text.lstrip().partition("\n")[0], 0):
         report = _report(load_lines(source), {})
         return replace(report, warnings=(*report.warnings, *missing_line_end(source)))
     document = load(source)
@@ -97,12 +97,3 @@ def _fields(item: object, line: int) -> dict[str, Cell]:
 
 def _is_cell(value: object) -> TypeGuard[Cell]:
     return value is None or isinstance(value, str | int | float)
-
-
-def _object_at(text: str, start: int) -> dict[str, object]:
-    """Return the object that begins there; an empty one where it does not end or is none."""
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -238,4 +238,4 @@ def test_what_only_looks_like_a_prefix_stays(name):
 def test_no_fixture_and_no_real_file_has_a_prefix_but_the_ones_with_a_time():
     files = [*fixtures(), *(path for path in SHARED.rglob("*") if path.is_file())]
     found = [path.name for path in files if Source(path.read_bytes()).prefixes.kinds]
-    assert found == ["memory-stamped.txt", "time-before-lines.txt"]
+    assert found == ["memory-stamped.txt", "console-time-before-lines.txt"]
