@@ -218,7 +218,7 @@ class ViewQuery:
 
     def url(self, project: "Project", **changes: Any) -> str:
         """Return the address of the page, with some fields changed."""
-        address, query = _path(self.page, project.slug), str(replace(self, **changes))
+        address, query = _path(self.page, project.slug), str(replace(self, **changes) if changes else self)
         return f"{address}?{query}" if query else address
 
     def absolute(self, slug: str) -> str:
