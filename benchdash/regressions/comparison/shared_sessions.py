@@ -106,6 +106,8 @@ def relative_to_control(
     beside = [table.own_and_beside(column, count) for column in range(count)]
     is_known = np.zeros(len(keys), dtype=bool)
     is_known[of_control] = True
+    # The control may have run where no version did.
+    is_known &= np.isfinite(np.concatenate([machine for _, machine in beside], axis=1)).any(axis=1)
     for own, machine in beside:
         is_known &= (np.isnan(own) | np.isfinite(machine)).all(axis=1)
     df = sum(max(own.shape[1] - 1, 0) for own, _ in beside)

@@ -489,6 +489,15 @@ def test_a_control_tells_the_machine_from_the_server(project):
         assert found.p < 0.001
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_row_of_zeros_tells_nothing_of_the_machine_beside_its_control(project):
+    for version, tps in (("10.2.44", 0.0), ("1.0", 100.0)):
+        build = "control" if version == "1.0" else ""
+        make_runs([make_record(tps, version=version, build=build, workload="dead")], project=project)
+    compared = filter(None, slower_beside_a_control(project, with_control=True))
+    assert [found.basis for found in compared] == ["control", "control"]
+
+
 def test_without_a_control_what_the_machine_does_is_taken_for_the_server(project):
     for found in slower_beside_a_control(project, with_control=False):
         assert found.basis == "sessions"
