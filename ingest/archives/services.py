@@ -36,7 +36,7 @@ from ingest.metadata.upload_metadata import metadata_from_json, path_rules
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import files_of_its_own, known_names
 from ingest.receiving import imports
-from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name
 from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.dry_runs import is_duplicate
 from ingest.receiving.parsing import error_of, parse
@@ -113,7 +113,7 @@ def dry_run(
 
 def told(arrival: Arrival) -> dict[str, set[Any]]:
     """Return what a file says itself; of an archive what its files say, as far as there is time to look."""
-    if not is_archive(arrival.data):
+    if not arrival.is_archive:
         return _told(arrival) if arrival.is_read_at_once else {}
     ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS / 3
     found: dict[str, set[Any]] = defaultdict(set)

@@ -1,7 +1,7 @@
 """Files as they arrive, with what is said of them and the files beside them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -14,7 +14,8 @@ from ingest.containers import HEAD_BYTES, recognise
 from ingest.masking import mask_text
 from ingest.metadata.fields import ARCHIVE_FIELDS, Metadata
 from ingest.metadata.upload_metadata import metadata_digest, of_single_file
-from ingest.storage.raw_bytes import RawData
+from ingest.models import Upload
+from ingest.storage.raw_bytes import RawData, StoredData
 
 _MAX_NAME = 255
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
@@ -53,7 +54,7 @@ class Arrival:
 
     @cached_property
     def is_archive(self) -> bool:
-        return is_archive(self.data)
+        return bool(recognise(next(self.data.chunks(), b"")[:HEAD_BYTES]))
 
     @cached_property
     def identity(self) -> Identity:
@@ -91,8 +92,19 @@ def received_data(file: "UploadedFile[Any]") -> RawData:
     return RawData(file.read())
 
 
-def is_archive(data: RawData) -> bool:
-    return bool(recognise(next(data.chunks(), b"")[:HEAD_BYTES]))
+def stored_arrival(upload: Upload, metadata: Metadata) -> Arrival:
+    """Return a stored upload as it came, with what is said of it now."""
+    rows = upload.companions.select_related("raw").order_by("pk")
+    companions = [CompanionFile(one.kind, one.name, StoredData(one.raw)) for one in rows]
+    return Arrival(upload.name, StoredData(upload.raw), metadata, companions)
+
+
+def distinct_files(companions: Iterable[CompanionFile]) -> dict[tuple[str, str], CompanionFile]:
+    """Return companions by kind and digest; of the same ones, the first."""
+    distinct: dict[tuple[str, str], CompanionFile] = {}
+    for one in companions:
+        distinct.setdefault((one.kind, one.data.sha256), one)
+    return distinct
 
 
 def clean_file_name(name: str) -> str:

@@ -2,9 +2,8 @@
 
 import logging
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final
 
 from benchdash.results.readings import Reading
@@ -14,10 +13,10 @@ from ingest.formats.configuration import Content, is_configuration, read_content
 from ingest.formats.report import CompanionReport, FormatError
 from ingest.formats.source import Source
 from ingest.masking import mask_settings, mask_text
-from ingest.models import Companion, Upload
-from ingest.receiving.arrivals import CompanionFile, clean_file_name
+from ingest.models import Companion
+from ingest.receiving.arrivals import CompanionFile, clean_file_name, distinct_files
 from ingest.receiving.limits import result_limits
-from ingest.storage.raw_bytes import read
+from ingest.storage.raw_bytes import RawData
 
 logger = logging.getLogger(__name__)
 
@@ -65,31 +64,6 @@ class CompanionFacts:
 NOTHING: Final = CompanionFacts()
 
 
-def facts_of_received(companions: Sequence[CompanionFile]) -> CompanionFacts:
-    """Return what companions say that are not stored yet."""
-    return _joined(
-        _File(one.kind, one.data.sha256, clean_file_name(one.name), one.data.size, one.data.read)
-        for one in companions
-    )
-
-
-def facts_of_stored(upload: Upload) -> CompanionFacts:
-    """Return what the companions of an upload say."""
-    return _joined(
-        _File(one.kind, one.raw.sha256, one.name, one.raw.size, partial(read, one.raw))
-        for one in upload.companions.select_related("raw").order_by("pk")
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    kind: str
-    sha256: str
-    name: str
-    size: int
-    read: Callable[[], bytes]
-
-
 @dataclass(frozen=True, slots=True)
 class _Read:
     """The facts of one file. ``text`` is that of a configuration, which its sender may have declared."""
@@ -100,10 +74,9 @@ class _Read:
     is_declared: bool = False
 
 
-def _joined(files: Iterable[_File]) -> CompanionFacts:
-    distinct: dict[tuple[str, str], _File] = {}
-    for one in files:
-        distinct.setdefault((one.kind, one.sha256), one)
+def facts_of(companions: Iterable[CompanionFile]) -> CompanionFacts:
+    """Return what the files beside a result say."""
+    distinct = distinct_files(companions)
     if not distinct:
         return NOTHING
     read_as = {key: _read(one) for key, one in distinct.items()}
@@ -141,32 +114,33 @@ def _content(texts: Sequence[str]) -> tuple[Content | None, list[str]]:
         return None, [f"configuration files are kept and were not read: {error.message}"]
 
 
-def _read(file: _File) -> _Read:
+def _read(file: CompanionFile) -> _Read:
     """Read a file. What cannot be read becomes a warning that names it."""
     is_declared = file.kind == Companion.Kind.CONFIGURATION
+    name = clean_file_name(file.name)
     try:
-        with result_limits().budget(file.size):
-            found = _parsed(file, is_declared=is_declared)
+        with result_limits().budget(file.data.size):
+            found = _parsed(file.data, name, is_declared=is_declared)
     except FormatError as error:
         what = "configuration file" if is_declared else "companion"
         line = f"line {error.line}: " if error.line else ""
-        warning = f"the {what} '{file.name}' is kept and was not read: {line}{mask_text(error.message)}"
+        warning = f"the {what} '{name}' is kept and was not read: {line}{mask_text(error.message)}"
         return _Read(report=CompanionReport(warnings=(warning,)))
-    warnings = tuple(f"the companion '{file.name}': {mask_text(one)}" for one in found.report.warnings)
+    warnings = tuple(f"the companion '{name}': {mask_text(one)}" for one in found.report.warnings)
     return replace(found, report=replace(found.report, warnings=warnings))
 
 
-def _parsed(file: _File, *, is_declared: bool) -> _Read:
+def _parsed(data: RawData, file_name: str, *, is_declared: bool) -> _Read:
     """Read a companion. Raises FormatError for what is no text, too long, or broken."""
     longest = _MAX_CONFIGURATION_BYTES if is_declared else _MAX_BYTES
-    if file.size > longest:
+    if data.size > longest:
         raise FormatError(f"it is longer than {longest} bytes")
-    source = Source(file.read(), file.name)
+    source = Source(data.read(), file_name)
     if is_declared:
         return _Read(CONFIGURATION, source.text, is_declared=True)
     name = companion_formats.recognise(source)
     if name is None:
-        is_settings = file.size <= _MAX_CONFIGURATION_BYTES and is_configuration(source.text)
+        is_settings = data.size <= _MAX_CONFIGURATION_BYTES and is_configuration(source.text)
         return _Read(CONFIGURATION, source.text) if is_settings else _Read()
     try:
         return _Read(name, report=companion_formats.COMPANION_FORMATS[name].parse(source))
@@ -174,7 +148,7 @@ def _parsed(file: _File, *, is_declared: bool) -> _Read:
         raise
     except Exception:
         # The result is no less good for a fault in reading what lies beside it.
-        logger.exception("the companion format %s failed on %s", name, file.name)
+        logger.exception("the companion format %s failed on %s", name, file_name)
         raise FormatError("it could not be read because of a fault in benchdash") from None
 
 

@@ -17,7 +17,7 @@ from ingest.receiving.arrivals import Arrival, clean_file_name
 from ingest.receiving.bound_hardware import of_bound_token
 from ingest.receiving.copies import Form, Repeat, forms_of, repeats_among
 from ingest.receiving.imports import joined
-from ingest.receiving.parsing import REFUSALS, errors_of, understand_arrival
+from ingest.receiving.parsing import REFUSALS, errors_of, understand
 from ingest.receiving.reception import known_uploads
 
 
@@ -36,7 +36,7 @@ class DryRun:
 def dry_run(project: Project, arrival: Arrival, *, by: Viewer = NOBODY) -> DryRun:
     """Say what a file would become. Raises FieldsError, or FileRefusedError where it is not understood."""
     arrival = of_bound_token(project, arrival.with_fitting_metadata(), by.token)
-    understood = understand_arrival(project, arrival, received_at=timezone.now())
+    understood = understand(project, arrival, received_at=timezone.now())
     if understood.errors:
         raise FileRefusedError(understood.errors)
     sha256, digest = arrival.identity

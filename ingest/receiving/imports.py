@@ -19,18 +19,15 @@ from benchdash.database.locks import is_free
 from benchdash.failures import DISK_FULL, is_disk_full
 from benchdash.results.models import Run
 from benchdash.results.services import remove_runs_of
-from benchdash.results.stability import stall_rule
 from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.masking import mask_text
 from ingest.metadata.fields import Metadata
 from ingest.metadata.upload_metadata import metadata_from_json
 from ingest.models import ArchiveFile, Companion, RawFile, Upload
 from ingest.queries import RunSummary, other_forms
-from ingest.receiving.arrivals import CompanionFile, clean_file_name
-from ingest.receiving.companions import facts_of_stored
+from ingest.receiving.arrivals import CompanionFile, clean_file_name, distinct_files, stored_arrival
 from ingest.receiving.copies import RepeatsError, hand_over, record_alone, record_first
 from ingest.receiving.parsing import REFUSALS, Understood, error_of, errors_of, understand
-from ingest.storage import raw_bytes
 
 logger = logging.getLogger(__name__)
 
@@ -137,14 +134,7 @@ def _finish(upload: Upload, understood: Understood | None = None, *, alone: bool
 
 def _understand_stored(upload: Upload, metadata: Metadata) -> Understood:
     """Read the stored file of an upload. Raises FieldsError or FileUnavailableError."""
-    return understand(
-        raw_bytes.read(upload.raw),
-        upload.name,
-        metadata,
-        companions=lambda: facts_of_stored(upload),
-        received_at=upload.received_at,
-        rule=stall_rule(upload.project),
-    )
+    return understand(upload.project, stored_arrival(upload, metadata), received_at=upload.received_at)
 
 
 def _record(upload: Upload, understood: Understood, *, alone: bool) -> None:
@@ -330,9 +320,6 @@ def companion_rows(
     understood: Understood | None = None,
 ) -> list[Companion]:
     """Return rows to be stored, one for each distinct file."""
-    distinct: dict[tuple[str, str], CompanionFile] = {}
-    for one in files:
-        distinct.setdefault((one.kind, one.data.sha256), one)
     formats = understood.companion_formats if understood else {}
     return [
         Companion(
@@ -342,7 +329,7 @@ def companion_rows(
             name=clean_file_name(one.name),
             format=formats.get(key, ""),
         )
-        for key, one in distinct.items()
+        for key, one in distinct_files(files).items()
     ]
 
 

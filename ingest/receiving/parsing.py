@@ -1,10 +1,9 @@
 """Reads a received file by its format, and puts into words what is wrong with it."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.db import DataError
@@ -12,7 +11,7 @@ from django.db import DataError
 from benchdash.accounts.models import Project
 from benchdash.results.records import RunRecord
 from benchdash.results.services import RecordError
-from benchdash.results.stability import Rule, stall_rule
+from benchdash.results.stability import stall_rule
 from benchdash.results.wording import listed
 from ingest import formats
 from ingest.errors import FieldsError
@@ -23,7 +22,7 @@ from ingest.masking.token_shapes import token_in
 from ingest.metadata.fields import Metadata
 from ingest.metadata.values import as_identity
 from ingest.receiving.arrivals import Arrival
-from ingest.receiving.companions import CompanionFacts, facts_of_received
+from ingest.receiving.companions import facts_of
 from ingest.receiving.limits import result_limits
 from ingest.receiving.records import decide
 
@@ -46,40 +45,22 @@ class Understood:
     companion_formats: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-def understand(
-    data: bytes,
-    name: str,
-    metadata: Metadata,
-    *,
-    companions: Callable[[], CompanionFacts],
-    received_at: datetime,
-    rule: Rule,
-) -> Understood:
-    """Read a file, and the ``companions`` of one that can be read.
+def understand(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood:
+    """Read a file, one that has just come in or a stored one, and the companions of one that can be read.
 
-    Raises FieldsError where neither sender nor file says what is required.
+    Raises FieldsError where neither sender nor file says what is required, and FileTooLargeError or
+    FileUnavailableError where its bytes cannot be had.
     """
+    data, rule = arrival.data.read(), stall_rule(project)
     try:
-        format_, report = parse(data, name, metadata)
-        beside = companions()
+        format_, report = parse(data, arrival.file_name, arrival.metadata)
+        beside = facts_of(arrival.companions)
         with result_limits().budget(len(data)):
-            decided = decide(report, metadata, received_at=received_at, beside=beside, rule=rule)
+            decided = decide(report, arrival.metadata, received_at=received_at, beside=beside, rule=rule)
             _refuse_tokens(decided.records, data)
     except FormatError as error:
         return Understood(errors=errors_of(error))
     return Understood(format_, decided.records, decided.warnings, companion_formats=beside.formats)
-
-
-def understand_arrival(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood:
-    """Read a file that has just come in. Raises FieldsError and FileTooLargeError."""
-    return understand(
-        arrival.data.read(),
-        arrival.file_name,
-        arrival.metadata,
-        companions=partial(facts_of_received, arrival.companions),
-        received_at=received_at,
-        rule=stall_rule(project),
-    )
 
 
 def _refuse_tokens(records: Iterable[RunRecord], data: bytes) -> None:

@@ -31,7 +31,7 @@ from ingest.receiving.imports import (
     joined,
     queue_again,
 )
-from ingest.receiving.parsing import Understood, errors_of, understand_arrival
+from ingest.receiving.parsing import Understood, errors_of, understand
 from ingest.storage import raw_bytes
 
 logger = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ def _understand(project: Project, arrival: Arrival, *, received_at: datetime) ->
     """Return None for a file that is left to a job. Raises FieldsError."""
     if not arrival.is_read_at_once:
         return None
-    return understand_arrival(project, arrival, received_at=received_at)
+    return understand(project, arrival, received_at=received_at)
 
 
 # --- new files ----------------------------------------------------------------------------------------------

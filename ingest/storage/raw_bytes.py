@@ -75,6 +75,28 @@ class RawData:
         return whole.getvalue()
 
 
+@dataclass(frozen=True)
+class StoredData(RawData):
+    """Bytes that are stored already: they are read when they are asked for, and held to no limit again."""
+
+    source: RawFile  # type: ignore[assignment] # nothing else of RawData reads it
+
+    @cached_property
+    def size(self) -> int:
+        return self.source.size
+
+    @cached_property
+    def sha256(self) -> str:
+        return self.source.sha256
+
+    def chunks(self) -> Iterator[bytes]:
+        yield self.read()
+
+    def read(self) -> bytes:
+        """Return all bytes. Raises FileUnavailableError."""
+        return read(self.source)
+
+
 def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
     """Return the rows of these bytes in the project by their digest: those that there are, and new ones.
 

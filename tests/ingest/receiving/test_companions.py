@@ -12,7 +12,7 @@ from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.models import Companion
 from ingest.receiving.arrivals import CompanionFile
-from ingest.receiving.companions import facts_of_received
+from ingest.receiving.companions import facts_of
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 from tests.ingest.sending import SYSBENCH, accept
@@ -37,7 +37,7 @@ def files(kind=Companion.Kind.OTHER, **contents):
 
 
 def read(**contents):
-    return facts_of_received(files(**contents))
+    return facts_of(files(**contents))
 
 
 def means(beside):
@@ -173,13 +173,13 @@ def test_a_companion_that_is_certainly_a_configuration_counts_as_one():
 
 def test_a_configuration_file_is_one_whatever_it_holds_and_wins_over_companions():
     sent = files(Companion.Kind.CONFIGURATION, ours=b"innodb_buffer_pool_size = 1G\n")
-    beside = facts_of_received([*sent, *files(found=MY_CNF)])
+    beside = facts_of([*sent, *files(found=MY_CNF)])
     assert beside.content.settings == {"innodb_buffer_pool_size": "1G"}
     assert beside.content_found is None
 
 
 def test_a_file_that_is_too_long_for_a_configuration_is_kept():
-    beside = facts_of_received(files(Companion.Kind.CONFIGURATION, long=b"#" * (1024 * 1024 + 1)))
+    beside = facts_of(files(Companion.Kind.CONFIGURATION, long=b"#" * (1024 * 1024 + 1)))
     assert beside.content is None
     assert beside.warnings == (
         "the configuration file 'long' is kept and was not read: it is longer than 1048576 bytes",

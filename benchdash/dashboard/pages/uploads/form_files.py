@@ -21,7 +21,7 @@ from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLarg
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
 from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries
-from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive, received_data
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, received_data
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
@@ -147,7 +147,7 @@ def check(project: Project, result: ResultFile, said: FormTexts) -> FileOutcome:
     """Try what uploading the file would do; nothing is stored."""
 
     def try_out(arrival: Arrival) -> FileOutcome:
-        return (_check_archive if is_archive(arrival.data) else _check_file)(project, arrival)
+        return (_check_archive if arrival.is_archive else _check_file)(project, arrival)
 
     return _outcome(result, said, try_out, is_dry_run=True)
 
