@@ -147,7 +147,7 @@ def test_the_list_of_projects_counts_what_they_hold(client):
     make_run(project=make_project(public=True, name="Nightly"))
     page = text_of(client.get("/"))
     assert "Nightly" in page
-    assert '<td class="number">1</td>' in page
+    assert '<td class="number" data-label="Runs">1</td>' in page
 
 
 def test_the_list_of_projects_takes_the_same_statements_however_many(client, django_assert_num_queries):

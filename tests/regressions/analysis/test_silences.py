@@ -10,13 +10,17 @@ from benchdash.accounts.access import Viewer
 from benchdash.regressions import headlines
 from benchdash.regressions.analysis.silences import update_silences
 from benchdash.regressions.models import Incident, IncidentEvent, Silence
-from benchdash.regressions.queries import open_incidents
+from benchdash.regressions.queries import open_filter
 from benchdash.regressions.triage import triage
 from benchdash.results.models import Run
 from tests.builders import make_project, make_record, make_runs
 from tests.clock import clock_at
 
 pytestmark = pytest.mark.django_db
+
+
+def open_incidents(project):
+    return Incident.objects.filter(open_filter(), project=project)
 
 FIRST_NIGHT = datetime(2026, 8, 3, 3, 0, tzinfo=UTC)  # a Monday
 JOBS = (("MariaDB", "main"), ("MariaDB", "10.11-maintenance"), ("PostgreSQL", "main"))

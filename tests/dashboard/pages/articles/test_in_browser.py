@@ -187,7 +187,7 @@ CONCLUSIONS = {
         ],
     ),
     "drivers-in-jmh-with-the-errors-of-their-scores": (
-        ["31.20 ± 15 1 100 % reference", "▽+136.3 %", "more sessions of each would settle it"],
+        ["31.20 ± 15 1 100 % reference", "△+136.3 %", "more sessions of each would settle it"],
     ),
     "a-regression-at-many-clients-only": (
         [
