@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
 from ingest.containers import HEAD_BYTES, recognise
+from ingest.formats.limits import Limits
 from ingest.masking import mask_text
 from ingest.metadata.fields import ARCHIVE_FIELDS, Metadata
 from ingest.metadata.upload_metadata import metadata_digest, of_single_file
@@ -105,6 +106,21 @@ def distinct_files(companions: Iterable[CompanionFile]) -> dict[tuple[str, str],
     for one in companions:
         distinct.setdefault((one.kind, one.data.sha256), one)
     return distinct
+
+
+def result_limits() -> Limits:
+    """Return what one result file may cost, as the settings say."""
+    return Limits(
+        file_bytes=settings.RESULT_FILE_MAX_BYTES,
+        line_bytes=settings.RESULT_LINE_MAX_BYTES,
+        json_bytes=settings.RESULT_JSON_MAX_BYTES,
+        json_values=settings.RESULT_JSON_MAX_VALUES,
+        lines=settings.RESULT_MAX_LINES,
+        cells=settings.RESULT_TABLE_MAX_CELLS,
+        samples=settings.RESULT_MAX_SAMPLES,
+        runs=settings.RESULT_MAX_RUNS,
+        cpu_seconds=settings.RESULT_MAX_CPU_SECONDS,
+    )
 
 
 def clean_file_name(name: str) -> str:

@@ -4,18 +4,19 @@ import logging
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, SampleTable
+from benchdash.results.stability import RUN_TIME, TIME
 from ingest.formats import companions as companion_formats
 from ingest.formats.configuration import Content, is_configuration, read_content
 from ingest.formats.report import CompanionReport, FormatError
 from ingest.formats.source import Source
 from ingest.masking import mask_settings, mask_text
 from ingest.models import Companion
-from ingest.receiving.arrivals import CompanionFile, clean_file_name, distinct_files
-from ingest.receiving.limits import result_limits
+from ingest.receiving.arrivals import CompanionFile, clean_file_name, distinct_files, result_limits
 from ingest.storage.raw_bytes import RawData
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,8 @@ _ORDER: Final = (
 _MAX_CONFIGURATION_BYTES: Final = 1024 * 1024
 _MAX_BYTES: Final = 8 * 1024 * 1024
 _MAX_SAMPLES: Final = 20_000
+# The zones of the world differ by multiples of a quarter of an hour, nearly all by multiples of this.
+_ZONES_APART_S: Final = 30 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +184,36 @@ def _means(reports: Sequence[_Read]) -> tuple[Reading, ...]:
         for mean in one.report.means:
             means.setdefault(mean.metric, mean)
     return tuple(means.values())
+
+
+# --- the time of the samples --------------------------------------------------------------------------------
+
+
+def on_the_time_of_the_run(
+    table: SampleTable, began_s: float, started_at: datetime, duration_s: float | None
+) -> SampleTable:
+    """Count the seconds of a table from the start of the run, in a column ``run_s``.
+
+    ``began_s`` is a time of day in a zone that the tool did not print, ``started_at`` is in UTC. Sampling is
+    taken to have begun within a quarter of an hour of the run, which leaves one difference of zones. A table
+    that then has nothing of the run stays as it is: one of the two clocks is wrong.
+    """
+    if TIME not in table.columns or not table.rows:
+        return table
+    # From minus to plus a quarter of an hour.
+    half = _ZONES_APART_S / 2
+    midnight = started_at.replace(hour=0, minute=0, second=0, microsecond=0)
+    difference = began_s - (started_at - midnight).total_seconds()
+    offset = (difference + half) % _ZONES_APART_S - half
+    at = table.columns.index(TIME)
+    times = [row[at] for row in table.rows if row[at] is not None]
+    ends = max((time for time in times if time is not None), default=0.0) + offset
+    if ends <= 0 or (duration_s is not None and offset >= duration_s):
+        return table
+    columns = tuple(RUN_TIME if name == TIME else name for name in table.columns)
+    return replace(table, columns=columns, rows=tuple(_shifted(row, at, offset) for row in table.rows))
+
+
+def _shifted(row: tuple[float | None, ...], at: int, offset: float) -> tuple[float | None, ...]:
+    time = row[at]
+    return row if time is None else (*row[:at], round(time + offset, 3), *row[at + 1 :])

@@ -21,9 +21,8 @@ from ingest.masking import mask_text
 from ingest.masking.token_shapes import token_in
 from ingest.metadata.fields import Metadata
 from ingest.metadata.values import as_identity
-from ingest.receiving.arrivals import Arrival
+from ingest.receiving.arrivals import Arrival, result_limits
 from ingest.receiving.companions import facts_of
-from ingest.receiving.limits import result_limits
 from ingest.receiving.records import decide
 
 logger = logging.getLogger(__name__)

@@ -29,9 +29,8 @@ from ingest.masking.token_shapes import TOKEN
 from ingest.metadata.clocks import early_warning, future_trouble
 from ingest.metadata.fields import REQUIRED, Metadata
 from ingest.metadata.meta import read_meta
-from ingest.receiving.companions import NOTHING, CompanionFacts
+from ingest.receiving.companions import NOTHING, CompanionFacts, on_the_time_of_the_run
 from ingest.receiving.per_operation import cpus_in, per_operation
-from ingest.receiving.sample_times import on_the_time_of_the_run
 
 # Fields in which the runs of one file may differ.
 _NAMED_BY_FILES = ("product", "version", "build", "configuration", "workload")

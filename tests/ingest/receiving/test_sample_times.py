@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from benchdash.results.records import SampleTable
-from ingest.receiving.sample_times import on_the_time_of_the_run
+from ingest.receiving.companions import on_the_time_of_the_run
 
 HOUR = 3600.0
 # Ten o'clock.
