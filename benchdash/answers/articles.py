@@ -14,8 +14,9 @@ from benchdash.articles.addresses import PAGES
 from benchdash.articles.models import Article, Block
 from benchdash.articles.queries import runs_since
 from benchdash.database.ids import ids_in
+from benchdash.regressions.comparison.columns import Selector, columns_of, id_at
 from benchdash.results.catalogue import workload_names
-from benchdash.results.models import ServerVersion
+from benchdash.results.models import Series
 
 
 class ArticleSerializer(serializers.Serializer[Any]):
@@ -82,18 +83,21 @@ _ANSWERS: Final = {"sweep": "sweep", "pair": "difference", "latency": "latency",
 
 
 def _numbers(project: Project, blocks: Sequence[Block]) -> dict[int, list[str]]:
-    """Return the addresses of the numbers of each view, none where its versions are gone; two statements."""
+    """Return the addresses of the numbers of each view, without what is gone; a few statements for all."""
     queries = {block: PAGES[block.page].query.of(block.query) for block in blocks}
     workloads = workload_names(project, [text for one in queries.values() for text in one.workloads])
     texts = {text for one in queries.values() for text in (*one.versions, one.base, one.against)}
-    ids = {text: column.version for text in texts if (column := ColumnId.of(text))}
-    versions = ServerVersion.objects.filter(project=project, pk__in=ids.values())
-    there = set(versions.values_list("pk", flat=True))
-    columns = {text for text, version in ids.items() if version in there}
+    there = [id_at(one.version.pk, one) for one in columns_of(project, Selector())]
+    ids = {text: column for text in texts if (column := ColumnId.of(text))}
+    series = Series.objects.filter(
+        project=project, pk__in=ids_in(text for one in queries.values() for text in one.series)
+    )
+    lines = set(series.values_list("pk", flat=True))
+    columns = {text for text, column in ids.items() if any(map(column.fits, there))}
 
     def of_view(page: str, query: ViewQuery) -> list[str]:
         if page == "history":
-            return [absolute("api:series-points", pk) for pk in ids_in(query.series)]
+            return [absolute("api:series-points", pk) for pk in ids_in(query.series) if pk in lines]
         query = replace(query, workloads=tuple(workloads.get(text, text) for text in query.workloads))
         if page == "pair" and not (query.runs or {query.base, query.against} <= columns):
             return []

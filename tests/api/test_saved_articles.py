@@ -2,10 +2,12 @@
 
 import pytest
 
+from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Scope
 from benchdash.articles.models import Article
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
-from benchdash.results.models import Series, Workload
+from benchdash.results.corrections import merge
+from benchdash.results.models import Hardware, Series, Workload
 from tests.api.conftest import client_of
 from tests.builders import make_project, make_record, make_runs, make_token
 
@@ -79,6 +81,17 @@ def test_each_view_leads_to_its_numbers(client, project):
     assert found["curves"]["curves"][0]["scale_up"]["factor"] == 16.0
     assert found["pair"]["base"]["version"] == "10.6.1"
     assert [row[3] for row in found["history"]["rows"]] == [400.0, 800.0]
+
+
+def test_no_view_leads_to_numbers_that_are_gone_with_a_merged_machine(client, project):
+    made = client.post("/api/v1/articles/", {"title": "All", "blocks": views(project)}).json()
+    make_runs([make_record(hardware="other", version="10.6.1")], project=project)
+    box, other = Hardware.objects.order_by("pk")
+    merge(box, other, by=Viewer())
+    blocks = client.get(f"/api/v1/articles/{made['id']}/").json()["blocks"]
+    for address in (one for block in blocks for one in block["answers"]):
+        path = address.partition("://")[2].partition("/")[2]
+        assert client.get(f"/{path}").status_code == 200, address
 
 
 @pytest.mark.parametrize(
