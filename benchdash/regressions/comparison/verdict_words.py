@@ -141,9 +141,9 @@ def noise(comparison: Comparison) -> str:
 
 
 def settling(comparison: Comparison) -> str:
-    """``3 more sessions of each would settle it``; empty where that is settled or cannot be said."""
+    """``3 more sessions of each would settle it``; empty where it is settled, or so many are no advice."""
     more = _more(comparison)
-    return f"{counted(more, 'more session')} of each would settle it" if more else ""
+    return would_settle(more, "it") if 0 < more <= MAX_SESSIONS else ""
 
 
 def would_settle(more: int, what: str) -> str:
