@@ -125,7 +125,7 @@ def test_each_metric_has_a_chart_of_changes_and_the_table_that_says_the_same(cli
     found = figures(answer)
     for figure in found.values():
         go.Figure(figure)
-    _, throughput = found["changes-1"]["data"]
+    [throughput] = found["changes-1"]["data"]
     assert throughput["x"] == [pytest.approx(-10.0), pytest.approx(-10.0)]
     assert throughput["marker"]["symbol"] == ["triangle-down", "triangle-down"]
     rows = rows_of(answer, "changes-table-1")
