@@ -130,12 +130,14 @@ def _marks(x: Sequence[Position], index: int, change_point: ChangePoint, scale: 
         yield Level(start, (x[first], x[index]), after, colour=tone)
         return
     if index > 0:
-        yield Level(before, (x[0], x[index - 1]))
+        yield Level(before, (x[max(index - change_point.groups_before, 0)], x[index - 1]))
     elif change_point.origin and x:
         # The level that the line or branch goes on from, which has no group of its own here.
         yield Level(before, (x[0], x[-1]), width=1)
     if index < len(x):
-        yield Level(after, (x[index], x[-1]), colour=tone)
+        # It ended where another change came.
+        end = min(index + max(change_point.groups_after, 1), len(x)) - 1
+        yield Level(after, (x[index], x[end]), colour=tone)
         is_confirmed = change_point.state == ChangePoint.State.CONFIRMED
         yield VerticalLine(x[index], tone, dash="solid" if is_confirmed else "dot")
         # On the side of the lower level there is room at the top.

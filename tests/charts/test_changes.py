@@ -3,7 +3,8 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from benchdash.charts.changes import PICTURE_HEIGHT, PICTURE_WIDTH, change_picture
+from benchdash.charts.changes import PICTURE_HEIGHT, PICTURE_WIDTH, change_figure, change_picture
+from benchdash.charts.figure import Level
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.surroundings import around
 from benchdash.results.points import history
@@ -17,10 +18,16 @@ MAX_BYTES = 60_000
 def drawn(values, *, before, after, at, **fields):
     series = make_series(values=values, **fields)
     points = history(series)
-    one = ChangePoint(series=series, run_id=points[at].first_run_id, before=before, after=after)
-    one.change = after / before - 1 if before else None
+    one = change_point_of(series, points[at], before=before, after=after)
+    one.groups_before, one.groups_after = at, len(points) - at
     near, index = around(points, one)
     return change_picture(near, index, one)
+
+
+def change_point_of(series, point, *, before, after):
+    one = ChangePoint(series=series, run_id=point.first_run_id, before=before, after=after)
+    one.change = after / before - 1 if before else None
+    return one
 
 
 def image_of(png):
@@ -42,6 +49,17 @@ def test_a_picture_is_sharp_at_560_points_small_and_the_same_each_time():
     assert len(one) < MAX_BYTES
     series_again = drawn(values, before=1000.0, after=800.0, at=60, metric="tps")
     assert one == series_again
+
+
+def test_a_level_is_drawn_as_far_as_it_reached():
+    points = history(series := make_series([9.0, 10.0, 10.0, 8.0, 8.0, 10.0, 10.0]))
+    one = change_point_of(series, points[3], before=10.0, after=8.0)
+    one.groups_before, one.groups_after = 2, 2
+    [plot] = change_figure(points, 3, one, y_range=(0.0, 200.0)).plots
+    assert [(mark.x, mark.y) for mark in plot.marks if isinstance(mark, Level)] == [
+        ((1, 2), 100.0),
+        ((3, 4), 80.0),
+    ]
 
 
 def test_a_loss_is_drawn_in_another_colour_than_a_gain():
