@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 def open_incidents(project):
     return Incident.objects.filter(open_filter(), project=project)
 
+
 FIRST_NIGHT = datetime(2026, 8, 3, 3, 0, tzinfo=UTC)  # a Monday
 JOBS = (("MariaDB", "main"), ("MariaDB", "10.11-maintenance"), ("PostgreSQL", "main"))
 WORKLOADS = ("oltp_read_only", "oltp_read_write")
