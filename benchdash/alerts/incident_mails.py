@@ -35,7 +35,7 @@ from benchdash.regressions.links import compare_url
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, family_evidence, of_assumed_starts, what_changed
 from benchdash.regressions.ranges import range_of
-from benchdash.regressions.surroundings import around
+from benchdash.regressions.surroundings import around, level_starts
 from benchdash.regressions.used_units import in_used_unit
 from benchdash.results.metrics import family
 from benchdash.results.points import Point, histories
@@ -406,6 +406,6 @@ def _picture(changed: Sequence[ChangePoint], points: dict[int, list[Point]], whe
     )
     shown = "" if worst.change is None else f" ({change(worst.change)})"
     return Picture(
-        change_picture(near, index, worst),
+        change_picture(near, index, worst, level_starts([worst.series_id])[worst.series_id]),
         f"{words}{shown}. The picture shows {counted(len(near), 'point')}.",
     )

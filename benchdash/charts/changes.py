@@ -1,6 +1,6 @@
 """The history around a change point, as a share of the level before it; counts as they are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -60,12 +60,14 @@ def change_figure(
     change_point: ChangePoint,
     *,
     y_range: Interval,
+    starts: Collection[int] = (),
     is_large: bool = False,
 ) -> Figure:
     """Draw ``points`` of the change point's series, whose new level begins at ``index``.
 
     A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
-    are horizontal lines, a drift is a sloping one. A level of zero has no per cent: then values are drawn as
+    are horizontal lines, each as far as the changes of the series whose runs are in ``starts``; a drift is a
+    sloping one. A level of zero has no per cent: then values are drawn as
     they are. A large one has a title at its axis.
     """
     used = change_point.series.used
@@ -87,15 +89,20 @@ def change_figure(
         size=4,
         hover=[_hover(point, series.unit) for point in points],
     )
-    marks = [line, *_marks(places, index, change_point, scale)]
+    begun = [at for at, point in enumerate(points) if not set(starts).isdisjoint(point.run_ids)]
+    first = max((at for at in begun if at < index), default=0)
+    end = min((at for at in begun if at > index), default=len(points))
+    marks = [line, *_marks(places, (first, index, end), change_point, scale)]
     y_axis = replace(y_axis, title=y_axis.title if is_large else "", max_ticks=_MAX_TICKS)
     return Figure(x_axis, [Plot(y_axis, marks)], is_small=not is_large)
 
 
-def change_picture(points: Sequence[Point], index: int, change_point: ChangePoint) -> bytes:
+def change_picture(
+    points: Sequence[Point], index: int, change_point: ChangePoint, starts: Collection[int] = ()
+) -> bytes:
     """Draw the same as PNG, for a mail; the furthest single groups stand at its edge."""
     y_range = shared_range([(points, change_point)], shown_share=_SHARE_IN_PICTURE)
-    figure = change_figure(points, index, change_point, y_range=y_range, is_large=True)
+    figure = change_figure(points, index, change_point, y_range=y_range, starts=starts, is_large=True)
     series, levels = change_point.series, headlines.levels(change_point)
     title = f"{headlines.series_words(series)}, {series.hardware.name}"
     options = PictureOptions(PICTURE_WIDTH, PICTURE_HEIGHT)
@@ -121,23 +128,25 @@ def _hover(point: Point, unit: str) -> str:
     return f"{', '.join(filter(None, where))}\n{value}"
 
 
-def _marks(x: Sequence[Position], index: int, change_point: ChangePoint, scale: float) -> Iterator[Mark]:
+def _marks(
+    x: Sequence[Position], reach: tuple[int, int, int], change_point: ChangePoint, scale: float
+) -> Iterator[Mark]:
+    """``reach``: where the level before begins, where the new one does, and where that has ended."""
+    first, index, end = reach
     before, after = change_point.before * scale, change_point.after * scale
     tone = token("worse-ink" if change_point.is_regression else "better-ink")
     if change_point.per_point is not None:
-        first = max(index - change_point.groups_after + 1, 0)
-        start = after / (1 + change_point.per_point) ** (index - first)
-        yield Level(start, (x[first], x[index]), after, colour=tone)
+        begun = max(index - change_point.groups_after + 1, 0)
+        start = after / (1 + change_point.per_point) ** (index - begun)
+        yield Level(start, (x[begun], x[index]), after, colour=tone)
         return
     if index > 0:
-        yield Level(before, (x[max(index - change_point.groups_before, 0)], x[index - 1]))
+        yield Level(before, (x[first], x[index - 1]))
     elif change_point.origin and x:
         # The level that the line or branch goes on from, which has no group of its own here.
         yield Level(before, (x[0], x[-1]), width=1)
     if index < len(x):
-        # It ended where another change came.
-        end = min(index + max(change_point.groups_after, 1), len(x)) - 1
-        yield Level(after, (x[index], x[end]), colour=tone)
+        yield Level(after, (x[index], x[end - 1]), colour=tone)
         is_confirmed = change_point.state == ChangePoint.State.CONFIRMED
         yield VerticalLine(x[index], tone, dash="solid" if is_confirmed else "dot")
         # On the side of the lower level there is room at the top.

@@ -19,7 +19,6 @@ def drawn(values, *, before, after, at, **fields):
     series = make_series(values=values, **fields)
     points = history(series)
     one = change_point_of(series, points[at], before=before, after=after)
-    one.groups_before, one.groups_after = at, len(points) - at
     near, index = around(points, one)
     return change_picture(near, index, one)
 
@@ -54,8 +53,8 @@ def test_a_picture_is_sharp_at_560_points_small_and_the_same_each_time():
 def test_a_level_is_drawn_as_far_as_it_reached():
     points = history(series := make_series([9.0, 10.0, 10.0, 8.0, 8.0, 10.0, 10.0]))
     one = change_point_of(series, points[3], before=10.0, after=8.0)
-    one.groups_before, one.groups_after = 2, 2
-    [plot] = change_figure(points, 3, one, y_range=(0.0, 200.0)).plots
+    starts = [points[at].first_run_id for at in (1, 3, 5)]
+    [plot] = change_figure(points, 3, one, y_range=(0.0, 200.0), starts=starts).plots
     assert [(mark.x, mark.y) for mark in plot.marks if isinstance(mark, Level)] == [
         ((1, 2), 100.0),
         ((3, 4), 80.0),

@@ -59,7 +59,7 @@ LIMITS: Final = {
     "page: history of 5,000 points": Limit(12, 578, 125),
     "page: history, nothing chosen": Limit(14, 132, 20),
     "page: incidents": Limit(24, 86, 6.1),
-    "page: an incident": Limit(14, 23, 5.9),
+    "page: an incident": Limit(15, 23, 5.9),
     "page: uploads": Limit(9, 70, 4.5),
     "page: an upload": Limit(19, 29.6, 3.8),
     "page: add an upload": Limit(13, 26.4, 6.4),

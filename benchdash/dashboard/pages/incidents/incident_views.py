@@ -31,7 +31,7 @@ from benchdash.regressions.counters import moved_counters
 from benchdash.regressions.headlines import threads_words
 from benchdash.regressions.models import ChangePoint, Incident, Silence
 from benchdash.regressions.ranges import range_of
-from benchdash.regressions.surroundings import around
+from benchdash.regressions.surroundings import around, level_starts
 from benchdash.regressions.used_units import in_used_unit
 from benchdash.results.points import histories
 
@@ -183,10 +183,18 @@ def _shown(incident: Incident, evidence: Sequence[ChangePoint]) -> list[ShownCha
     project = incident.project
     largest = evidence[:_MAX_CHARTS]
     points = histories([one.series_id for one in largest])
+    starts = level_starts([one.series_id for one in largest])
     near = [(one, *around(points[one.series_id], one)) for one in largest]
     y_range = shared_range([(of_series, one) for one, of_series, _ in near])
     figures = (
-        change_figure(of_series, index, one, y_range=y_range, is_large=one is evidence[0])
+        change_figure(
+            of_series,
+            index,
+            one,
+            y_range=y_range,
+            starts=starts[one.series_id],
+            is_large=one is evidence[0],
+        )
         for one, of_series, index in near
     )
     return [
