@@ -66,9 +66,9 @@ def change_figure(
     """Draw ``points`` of the change point's series, whose new level begins at ``index``.
 
     A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
-    are horizontal lines, each as far as the changes of the series whose runs are in ``starts``; a drift is a
-    sloping one. A level of zero has no per cent: then values are drawn as
-    they are. A large one has a title at its axis.
+    are horizontal lines, each as far as the next change of the series (``starts`` are the runs with which its
+    levels begin); a drift is a sloping one. A level of zero has no per cent: then values are drawn as they
+    are. A large one has a title at its axis.
     """
     used = change_point.series.used
     points = [scaled(point, used.factor) for point in points]
@@ -89,7 +89,8 @@ def change_figure(
         size=4,
         hover=[_hover(point, series.unit) for point in points],
     )
-    begun = [at for at, point in enumerate(points) if not set(starts).isdisjoint(point.run_ids)]
+    runs = set(starts)
+    begun = [at for at, point in enumerate(points) if not runs.isdisjoint(point.run_ids)]
     first = max((at for at in begun if at < index), default=0)
     end = min((at for at in begun if at > index), default=len(points))
     marks = [line, *_marks(places, (first, index, end), change_point, scale)]

@@ -4,12 +4,24 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from typing import Final
 
-from django.db.models import BooleanField, Case, Count, Exists, F, OuterRef, Q, When
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    DateTimeField,
+    Exists,
+    F,
+    Func,
+    JSONField,
+    OuterRef,
+    Q,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce, TruncDate
 
 from benchdash.accounts.models import Project
 from benchdash.regressions import queries
@@ -27,6 +39,33 @@ from benchdash.results.wording import counted
 _MAX_INCIDENTS: Final = 10_000
 _LIGHT: Final = ("project", "kind", "status", "started_at", "median", "worst", "recovered_by")
 _PUT_ASIDE: Final = (Incident.State.EXPECTED, Incident.State.WONTFIX, Incident.State.INVALID)
+
+
+# News since a night began that nobody has put aside. Of what was imported or corrected, only what began since
+# then is news. Silences are missing, not new; what the rule of the project leaves out is no news.
+_IS_NEW: Final = (
+    (Q(detected_at__gt=F("night_began")) | Q(confirmed_at__gt=F("night_began")))
+    & (Q(quiet=False) | Q(started_at__gt=F("night_began")))
+    & ~Q(kind=Incident.Kind.SILENCE)
+    & ~Q(status=Incident.Status.WITHDRAWN)
+    & Q(historical=False, folded_into=None, left_out=False)
+    & ~Q(state__in=_PUT_ASIDE)
+    & Q(snoozed_until=None, snoozed_until_version="")
+)
+# Those that a step back ended since then.
+_IS_RECOVERED: Final = Q(
+    Exists(
+        IncidentEvent.objects.filter(
+            incident=OuterRef("pk"),
+            what=IncidentEvent.What.RECOVERED,
+            at__gt=OuterRef("night_began"),
+            quiet=False,
+        )
+    ),
+    ~Q(kind=Incident.Kind.SILENCE),
+    state=Incident.State.FIXED,
+    left_out=False,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,20 +199,13 @@ def incidents_of(since: Mapping[Project, tuple[datetime, Ran | None]]) -> dict[i
 
     One statement.
     """
-    nights: dict[datetime, list[int]] = defaultdict(list)
-    for project, (begin, _) in since.items():
-        nights[begin].append(project.pk)
-    is_new, is_recovered = (
-        reduce(or_, (Q(project__in=ids) & kind(time) for time, ids in nights.items()), Q(pk__in=()))
-        for kind in (_is_new, _is_recovered)
-    )
     newest = {project.pk: ran.newest.at for project, (_, ran) in since.items() if ran}
+    begins = {project.pk: begin for project, (begin, _) in since.items()}
     rows = (
-        Incident.objects.filter(
-            is_new | queries.open_filter() | is_recovered | still_lost(newest),
-            project__in=[project.pk for project in since],
-        )
-        .annotate(is_new=flag(is_new), is_open=flag(queries.open_filter()), is_recovered=flag(is_recovered))
+        Incident.objects.filter(project__in=list(begins))
+        .alias(night_began=_time_of("project", begins))
+        .filter(_IS_NEW | queries.open_filter() | _IS_RECOVERED | still_lost(newest))
+        .annotate(is_new=flag(_IS_NEW), is_open=flag(queries.open_filter()), is_recovered=flag(_IS_RECOVERED))
         .only(*_LIGHT)
         .order_by("-started_at", "-pk")
     )
@@ -181,6 +213,17 @@ def incidents_of(since: Mapping[Project, tuple[datetime, Ran | None]]) -> dict[i
     for incident in rows[:_MAX_INCIDENTS]:
         found[incident.project_id].append(incident)
     return {pk: ToldIncidents.of(of_project) for pk, of_project in found.items()}
+
+
+def _time_of(project: str, times: Mapping[int, datetime]) -> Cast:
+    """Return the time that is given for the project of a row: one parameter, however many projects there are.
+
+    Null without one. ``project`` is the field that has its id.
+    """
+    given = Value({str(pk): time.isoformat() for pk, time in times.items()}, output_field=JSONField())
+    key = Cast(project, TextField())
+    text = Func(given, key, function="jsonb_extract_path_text", output_field=TextField())
+    return Cast(text, DateTimeField())
 
 
 def flag(holds: Q) -> Case:
@@ -197,10 +240,12 @@ def still_lost(newest: Mapping[int, datetime]) -> Q:
     later = confirmed.filter(series=OuterRef("series"), run__started_at__gt=OuterRef("run__started_at"))
     faster = Q(incident__median__gte=0) | Q(incident__median=None, incident__worst__gte=0)
     holding = (
-        confirmed.filter(
+        confirmed.alias(newest=_time_of("series__project", newest))
+        .filter(
             ~Exists(later) | Q(per_point__isnull=False),
-            reduce(or_, (_is_regular(project, at) for project, at in newest.items()), Q(pk__in=())),
+            _is_regular(),
             ~of_pull_requests("series__branch"),
+            series__project__in=list(newest),
             incident__kind__in=Incident.FOR_THE_WORSE,
             series__is_derived=False,
         )
@@ -210,42 +255,18 @@ def still_lost(newest: Mapping[int, datetime]) -> Q:
     return Q(pk__in=holding.order_by().values("holder"))
 
 
-def _is_regular(project: int, newest: datetime) -> Q:
-    """Select the change points of a project in series that were measured lately, of releases regularly."""
+def _is_regular() -> Q:
+    """Select the change points of series that were measured lately, of releases regularly.
+
+    They have the start of the newest run of their project as ``newest``.
+    """
     place = ("branch", "hardware", "configuration", "counterpart", "workload")
     runs = Run.objects.filter(
         version__product=OuterRef("series__product"),
         version__build=OuterRef("series__build"),
         **{name: OuterRef(f"series__{name}") for name in place},
     ).order_by()
-    lately = runs.filter(started_at__gt=newest - LATELY)
-    days = runs.filter(started_at__gt=newest - LOOK_BACK).values("workload")
+    lately = runs.filter(started_at__gt=OuterRef("newest") - LATELY)
+    days = runs.filter(started_at__gt=OuterRef("newest") - LOOK_BACK).values("workload")
     days = days.annotate(days=Count(TruncDate("started_at"), distinct=True))
-    is_regular = ~Q(series__branch="") | Exists(days.filter(days__gte=MIN_SESSIONS))
-    return Q(Exists(lately), is_regular, series__project=project)
-
-
-def _is_new(since: datetime) -> Q:
-    """Select incidents that are news of the time since then, and that nobody has put aside.
-
-    Of what was imported or corrected, only what began since then is news. Silences are missing, not new; what
-    the rule of the project leaves out is no news.
-    """
-    is_found = Q(detected_at__gt=since) | Q(confirmed_at__gt=since)
-    is_news = Q(quiet=False) | Q(started_at__gt=since)
-    is_told = ~Q(kind=Incident.Kind.SILENCE) & ~Q(status=Incident.Status.WITHDRAWN)
-    return (
-        is_found
-        & is_news
-        & is_told
-        & Q(historical=False, folded_into=None, left_out=False)
-        & ~Q(state__in=_PUT_ASIDE)
-        & Q(snoozed_until=None, snoozed_until_version="")
-    )
-
-
-def _is_recovered(since: datetime) -> Q:
-    """Select those that a step back ended since then."""
-    events = IncidentEvent.objects.filter(what=IncidentEvent.What.RECOVERED, at__gt=since, quiet=False)
-    ended = Q(pk__in=events.values("incident"), state=Incident.State.FIXED, left_out=False)
-    return ended & ~Q(kind=Incident.Kind.SILENCE)
+    return Q(Exists(lately)) & (~Q(series__branch="") | Q(Exists(days.filter(days__gte=MIN_SESSIONS))))

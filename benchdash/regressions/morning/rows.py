@@ -63,8 +63,8 @@ class Standing(NewestNight):
 
     ``value`` is the newest figure, None over several thread counts, of which ``of_level`` is a geometric
     mean. ``curve`` has the last groups as shares of the level; new levels begin at ``changed_at``, indexes of
-    it. ``incident`` is the one that made the level what it is,
-    whether it is open or not, and ``change`` the change there.
+    it. ``incident`` is the one that made the level what it is, whether it is open or not, and ``change`` the
+    change there.
     """
 
     place: RowPlace

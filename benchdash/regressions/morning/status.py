@@ -68,7 +68,7 @@ def status_of(project: Project, part: ProjectPart, *, now: datetime | None = Non
         runs = _narrowed(runs, series)
     found = list(_open_or_lost(project, part, series, {project.pk: runs.newest.at} if runs.newest else {}))
     is_open = [one for one in found if one.is_open]  # type: ignore[attr-defined]  # annotated there
-    lost = [one for one in found if one not in is_open]
+    lost = [one for one in found if not one.is_open]  # type: ignore[attr-defined]
     silences = [one for one in is_open if one.kind == Incident.Kind.SILENCE]
     told = [
         one

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from benchdash.regressions.models import Incident
@@ -54,3 +55,21 @@ def test_any_number_of_projects_takes_the_same_statements(django_assert_num_quer
     make_series(STEADY[:3], project=projects[-1], branch="main")
     with django_assert_num_queries(4):
         mornings_of(projects, listed=5)
+
+
+def test_any_number_of_projects_takes_the_same_parameters():
+    """Each project has a night of its own, which is no part of the statement."""
+    projects = [make_nightly(STEADY[:5]) for _ in range(4)]
+    assert parameters_of(projects[:2]) == parameters_of(projects)
+
+
+def parameters_of(projects):
+    counts = []
+
+    def count(execute, sql, parameters, many, context):
+        counts.append(len(parameters or ()))
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(count):
+        mornings_of(projects)
+    return counts

@@ -56,9 +56,8 @@ class HistoryLine:
     configuration or environment differs from those before, with what differs (nothing: not read).
     ``excluded`` are the groups that excluded runs would make. ``margin`` is the relative difference that does
     not matter. ``drift`` is that of a series which loses little by little. ``steps`` are its confirmed
-    changes, and ``machines`` what machines did. ``is_beside_control``: values are
-    relative to the control; ``without_control`` are the groups that have none, each with the index of the
-    point after it.
+    changes, and ``machines`` what machines did. ``is_beside_control``: values are relative to the control;
+    ``without_control`` are the groups that have none, each with the index of the point after it.
     """
 
     series: Series
