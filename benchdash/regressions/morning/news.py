@@ -52,7 +52,7 @@ _IS_NEW: Final = (
     & ~Q(state__in=_PUT_ASIDE)
     & Q(snoozed_until=None, snoozed_until_version="")
 )
-# Those that a step back ended since then.
+# Losses that a step back ended since then.
 _IS_RECOVERED: Final = Q(
     Exists(
         IncidentEvent.objects.filter(
