@@ -128,7 +128,7 @@ class Compare(_Where):
         except SelectorError as error:
             if workloads or threads:
                 only = "this workload and thread count alone; leave them out to see what was measured"
-                raise Refusal(f"{error.message} (self of {only})") from None
+                raise Refusal(f"{error.message} (asked of {only})") from None
             raise
         found = table_in_used_units(measured)
         is_relative = not viewer.may_see_absolute(project)
