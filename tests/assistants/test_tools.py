@@ -150,7 +150,9 @@ def test_a_wrong_name_is_answered_with_the_nearest(nobody, step):
     assert "nearest are '10.6.9'" in nobody.refusal("compare", **ask, against=["10.6.99"])
     assert "measured are tps" in nobody.refusal("compare", **{**ask, "metric": "qps"}, against=["10.6.2"])
     assert "the base itself" in nobody.refusal("compare", **ask, against=["10.6.1"])
-    assert "asked of this workload and thread count alone; leave them out" in nobody.refusal("compare", **ask, against=["10.6.2"], threads=3)
+    assert "asked of this workload and thread count alone; leave them out" in nobody.refusal(
+        "compare", **ask, against=["10.6.2"], threads=3
+    )
     assert "version of MariaDB '10.7'" in nobody.refusal("compare", **ask, against=["MariaDB 10.7"])
     assert "list_projects" in nobody.refusal("versions", project="topas")
 
