@@ -48,7 +48,7 @@ function markupOf(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-// Both ends of a long name, as in benchdash/charts/parts.py.
+// Both ends of a long name, as in benchdash/charts/figure.py.
 function shortened(markup, longest) {
   const text = textOf(markup);
   const half = Math.floor((longest - 1) / 2);

@@ -1,5 +1,6 @@
 """Numbers, changes, times and states in templates: ``{% load figures %}``."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -59,6 +60,12 @@ register.filter("total", paging.total)
 register.simple_tag(lambda: COUNTERPART, name="counterpart_label")
 register.filter("grid_cells", grid_cells)
 register.filter("number_cells", number_cells)
+
+
+@register.filter
+def each_of(rows: Iterable[Any], name: str) -> str:
+    """Join what rows have under a name, each text once: ``of its level or against the one before``."""
+    return " or ".join(dict.fromkeys(getattr(row, name) for row in rows))
 
 
 @register.simple_tag

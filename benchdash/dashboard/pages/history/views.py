@@ -70,6 +70,11 @@ class NamedLine:
     colour: str = ""
     pair_url: str = ""
 
+    @property
+    def held_against(self) -> str:
+        """Name what ``change`` holds the newest value against."""
+        return "of its level" if self.line.series.branch else "against the one before"
+
 
 @dataclass(frozen=True)
 class Chart:

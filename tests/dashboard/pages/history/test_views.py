@@ -316,6 +316,23 @@ def test_versions_of_two_products_have_an_axis_each_and_share_that_of_time(clien
     assert plotly(chart.figure)["layout"]["xaxis"]["type"] == "date"
 
 
+def test_the_table_of_lines_says_what_nights_and_what_releases_are_held_against(client):
+    project = make_project("bench", public=True)
+    release = make_series([100.0, 101.0, 99.0], project=project)
+    night = make_series([100.0, 101.0, 99.0], project=project, branch="main")
+    for series, words in (
+        ([release], "Against the one before"),
+        ([night], "Of its level"),
+        ([release, night], "or"),
+    ):
+        page = client.get("/p/bench/history/", {"series": [one.pk for one in series], "x": "time"})
+        heads = re.findall(
+            r'<th scope="col" class="number" title="A night[^>]*>([^<]*)</th>', page.content.decode()
+        )
+        assert heads
+        assert all(words in head for head in heads)
+
+
 def test_the_address_says_how_to_draw(client):
     project = make_project(public=True)
     make_series([200.0, 200.0, 100.0], project=project)
